@@ -7,14 +7,15 @@ use reknit_protocol::CallTool;
 use serde::{Deserialize, Serialize};
 
 use crate::effect::Effect;
+use crate::gate::Pass;
 
 /// A tool call that may be sent. Only [`admit`] makes one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct AdmittedCall(Arc<CallTool>);
 
-/// Admits a call: its effect may become due.
-pub(crate) fn admit(call: CallTool) -> AdmittedCall {
+/// Admits a call that passed the gate: its effect may become due.
+pub(crate) fn admit(call: CallTool, _: Pass) -> AdmittedCall {
     AdmittedCall(Arc::new(call))
 }
 

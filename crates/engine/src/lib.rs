@@ -71,6 +71,7 @@ mod effect;
 mod event;
 mod event_json;
 mod explanation;
+mod gate;
 mod history;
 mod internal_error;
 mod metadata;

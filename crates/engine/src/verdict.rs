@@ -16,6 +16,8 @@ pub(crate) enum Fact {
     NothingDone,
     /// A step has no result, or an output has no value.
     StepNotDone,
+    /// A read was made without a parameter that the request states.
+    LostFilter,
     /// A call that changes something failed and was not made good.
     FailedChange,
     /// A call failed, and none succeeded.
@@ -39,6 +41,7 @@ impl Fact {
             Self::NoToolFits => Status::Impossible,
             Self::NothingDone => Status::Failed,
             Self::StepNotDone
+            | Self::LostFilter
             | Self::FailedChange
             | Self::NothingSucceeded
             | Self::UncertainCall

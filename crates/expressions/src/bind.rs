@@ -1,6 +1,7 @@
 //! Binds the parameters of a step to earlier results.
 
 pub(crate) mod autowire;
+pub(crate) mod related_names;
 pub(crate) mod unfitted_parameters;
 
 use reknit_protocol::{Object, StepId};

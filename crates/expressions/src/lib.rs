@@ -127,6 +127,7 @@ mod template;
 mod unbound;
 
 pub use abridge::{abridge, abridge_results};
+pub use bind::related_names::{belong_together, is_generic_name};
 pub use bind::{Binding, BoundParameters, bind};
 pub use correction::{CorrectionError, CorrectionOutcome, apply_correction, replace_parameters};
 pub use evaluate::Evaluation;

@@ -71,6 +71,17 @@ pub enum UnboundReason {
     /// The plan has a value that stands for one that nobody has, such as 0 or "unknown".
     #[error("{value} looks like a placeholder, and the request does not state it")]
     Placeholder { value: String },
+    /// The plan omits a required parameter whose name many objects have.
+    #[error("not set in the plan, and its name alone does not tell which value is meant: {}", quoted_list(.candidates))]
+    GenericName {
+        /// The places of the values of that name, each with its step.
+        candidates: Vec<String>,
+    },
+    /// The plan omits a required parameter that belongs to another one, and their values are parts of different objects.
+    #[error(
+        "not set in the plan; `{candidate}` has this name, but `{other}`, which belongs to it, is not from the same place"
+    )]
+    Split { candidate: String, other: String },
     /// The plan omits a required parameter, and the values of that name in the results do not fit the schema.
     #[error("not set in the plan, and the values in earlier results do not fit the schema: {}", quoted_list(.candidates))]
     NoFit {

@@ -45,7 +45,6 @@
 //! error states, and [`parse_feedback_advice`] reads what a model advises.
 
 mod advice;
-mod allowed_change;
 mod facts;
 mod fault;
 mod ladder;
@@ -53,11 +52,9 @@ mod learned;
 mod policy;
 mod remedy;
 mod rules;
+mod value_kind;
 
 pub use advice::{Advice, AdviceForm, parse_context_advice, parse_feedback_advice, parse_parameter_values};
-pub use allowed_change::{
-    ChangeVerdict, ErrorReference, NewValueSource, ValueKind, judge_change, names_quantity, value_kind,
-};
 pub use facts::{Fact, Field, facts_as_lines};
 pub use fault::{CallFault, Fate, FaultOrigin, ReplyContext, Verdict, classify_failure, classify_reply, extract_facts};
 pub use ladder::{Mend, MendAction, MendEffect, ModelRung, Rung, applied, tried_in_vain};
@@ -73,6 +70,7 @@ pub use remedy::{CALL_AGAIN, Remedy, RepairState, ResendRule, choose_remedy, con
 pub use rules::{
     AllowedChanges, RejectedCall, RuleRepair, facts_from_problems, is_same_value, propose_sum, repair_by_rules,
 };
+pub use value_kind::{ValueKind, names_quantity, value_kind};
 
 use reknit_protocol::{Number, Value};
 

@@ -7,6 +7,7 @@ mod references;
 
 use std::fmt;
 
+use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{Object, Plan, StepId, Value, word_enum};
 
 use crate::PlanAuthor;
@@ -58,6 +59,14 @@ impl fmt::Display for PlanFix {
 impl PlanFix {
     pub(crate) fn new(step: &StepId, kind: PlanFixKind, before: &str, after: &str) -> Self {
         Self { step: step.clone(), kind, before: before.to_owned(), after: after.to_owned() }
+    }
+
+    /// Whether a step with this capability goes to another tool than the one that the plan names, and not only to another spelling
+    /// of it. A plan that writes a capability in the place of a tool names no tool.
+    pub fn is_other_tool(&self, capability: &str) -> bool {
+        let named = self.before.trim_matches(|letter: char| !letter.is_alphanumeric());
+        let named = names::undecorated(named).unwrap_or(named);
+        self.kind == PlanFixKind::Tool && !are_alike(named, &self.after) && !are_alike(named, capability)
     }
 
     /// The JSON form: `step`, `of`, `before`, `after`.

@@ -282,6 +282,8 @@ pub enum MendDetail {
     },
     /// A value was found where an earlier run found it.
     Learned,
+    /// The plan leaves a value open, and a result has a field of that name.
+    Wired,
     ByModel {
         /// How often the step has used the rung.
         uses: u32,

@@ -11,6 +11,7 @@ use reknit_mend::{CallFault, Mend, MendEffect, PeoplePolicy};
 use reknit_plan::{LoopItem, PlannedStep, StepIndex};
 use reknit_protocol::{CallTool, EffectId, EffectKind, Object, StepId, Value};
 
+use super::judge_call::WrittenCall;
 use super::repair_by_model::changed_text;
 use super::state::Stage;
 use super::{Run, planned};
@@ -33,10 +34,15 @@ impl Run {
             return Ok(None);
         }
         let reasons = self.reasons_to_ask(planned, &self.next_call(index)?);
-        let is_approved = self.state.steps.get(index)?.approved.as_ref() == Some(&self.call_digest(index)?)
-            || self.is_approved_item(index, planned)?;
-        let is_held = !reasons.is_empty() && !is_approved && !self.is_in_approved_plan(index)?;
+        let is_held = !reasons.is_empty() && !self.is_approved(index)? && !self.is_in_approved_plan(index)?;
         Ok(is_held.then(|| reasons.join("; ")))
+    }
+
+    /// Whether a person approved exactly the next call of a step.
+    pub(super) fn is_approved(&self, index: StepIndex) -> Decided<bool> {
+        let approved = self.state.steps.get(index)?.approved.as_ref();
+        let is_own = || Ok(approved == Some(&self.call_digest(index)?));
+        Ok(approved.is_some() && is_own()? || self.is_approved_item(index, planned(&self.plan, index)?)?)
     }
 
     /// Why a person approves a call of a step, one reason for each rule.
@@ -219,6 +225,7 @@ impl Run {
         };
         let step = self.state.steps.get_mut(index)?;
         step.approved = Some(approved);
+        step.written = Some(Box::new(WrittenCall { parameters: step.parameters.clone(), provenance: None }));
         step.approval_reports.extend(reason.map(|reason| StepApproval { by, reason, change }));
         self.set_stage(index, Stage::Queued)
     }

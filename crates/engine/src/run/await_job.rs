@@ -15,6 +15,7 @@ use super::{Run, planned};
 use crate::admitted_call::{AdmittedCall, admit};
 use crate::effect::Effect;
 use crate::event::EventKind;
+use crate::gate::Pass;
 use crate::internal_error::{Decided, InternalError};
 use crate::record::{RunRecord, WaitReason};
 use crate::times::ms_between;
@@ -210,7 +211,7 @@ impl Run {
         let id = EffectId::of_step(&planned.id, EffectKind::Job, step.job_requests);
         let names = (&planned.tool, &planned.capability);
         let call = read_call(id, &planned.id, names, Object::new(), timeout_ms);
-        Ok(admit(CallTool { job: Some(request), ..call }))
+        Ok(admit(CallTool { job: Some(request), ..call }, Pass::for_own_read()))
     }
 
     /// The job has ended, or nobody can tell how it ends. The time that it took does not count for the step.

@@ -21,6 +21,7 @@ use crate::admitted_call::admit;
 use crate::answer::limit_items;
 use crate::effect::Question;
 use crate::event::EventKind;
+use crate::gate::Pass;
 use crate::internal_error::{Decided, InternalError};
 use crate::outcome_check::{Finding, IfAbsent, OutcomeCheck};
 use crate::policy::UnfitResults;
@@ -233,7 +234,7 @@ impl Run {
         step.checks += 1;
         let id = EffectId::of_step(&last.step, EffectKind::Check, step.checks);
         let names = (&check.tool, &check.capability);
-        let call = admit(read_call(id, &last.step, names, parameters, timeout_ms));
+        let call = admit(read_call(id, &last.step, names, parameters, timeout_ms), Pass::for_own_read());
         self.record(RunRecord::CallStarted(call.share()));
         self.set_stage(index, Stage::Checking { call, fault, give_up })
     }

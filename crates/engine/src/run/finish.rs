@@ -181,7 +181,8 @@ impl Run {
     /// Ends the run with this text, or with one that code writes.
     pub(super) fn end(&mut self, written_by: AnswerAuthor, text: Option<String>) {
         let (steps, plan_outputs) = (self.step_reports(), self.plan_outputs());
-        let facts = StepFacts::new(&self.state, &self.plan, &steps, plan_outputs.missing.is_empty());
+        let (has_all, has_lost) = (plan_outputs.missing.is_empty(), !self.lost_filters().is_empty());
+        let facts = StepFacts::new(&self.state, &self.plan, &steps, has_all, has_lost);
         let status = status_of(&RunEnd::Over(facts));
         let by_model = text.as_deref().filter(|_| written_by == AnswerAuthor::Model);
         let doubts = self.doubts(&steps, &plan_outputs, by_model);
@@ -215,7 +216,7 @@ impl Run {
         let of_results = self.notes_about_unfit_results();
         let of_agents = steps.iter().filter_map(AgentReply::of).flat_map(|reply| reply.shortcomings());
         let of_answer = of_answer.into_iter().chain(of_plan).chain(of_results).chain(of_agents);
-        of_answer.chain(self.doubts_about_placeholders()).collect()
+        of_answer.chain(self.doubts_about_placeholders()).chain(self.lost_filters()).collect()
     }
 
     /// The outputs of the plan, as far as they can be computed.

@@ -21,7 +21,7 @@ use super::repair_by_rules::{facts_about, referenced};
 use super::resolve_parameters::capability;
 use super::schedule::unbound_message;
 use super::state::Stage;
-use super::step_events::{Approval, Correction};
+use super::step_events::Correction;
 use super::steps::{Attempt, StepRun};
 use super::{Run, planned};
 use crate::internal_error::Decided;
@@ -62,8 +62,7 @@ impl Run {
             Ok(None) => return Ok(false),
             Err(refused) => return self.no_rule(index, format!("rule {}: {refused}", fix.rule)),
         };
-        let mut held = self.changes_for_person(index, planned, fault, &bound)?.reasons;
-        held.extend(self.unapproved_values(index, planned, &bound)?);
+        let held = self.judge_change(index, planned, fault, &bound)?.reasons;
         if let Some(words) = self.cannot_ask_about(&held) {
             return self.no_rule(index, format!("rule {}: {words}", fix.rule));
         }
@@ -76,9 +75,7 @@ impl Run {
         let words = format!("{change}, by the learned rule {}{formulas}", fix.rule);
         let detail = MendDetail::ByLearnedRule { rule: fix.rule.clone() };
         self.add_mend(index, Rung::Rules, MendEffect::Applied, words.clone(), detail)?;
-        let approval = if held.is_empty() { Approval::IfUnsafe } else { Approval::Required };
-        let reason = [vec![words], held].concat().join("; ");
-        self.send_corrected(index, Arc::clone(fault), Correction { change, reason, approval })?;
+        self.send_corrected(index, Arc::clone(fault), Correction::new(change, &words, &held))?;
         let step = self.state.steps.get_mut(index)?;
         step.applied_rule = Some(Box::new(AppliedRule { rule: fix.rule.clone(), correction: step.correction }));
         Ok(true)

@@ -14,7 +14,7 @@ use reknit_protocol::{EffectKind, EffectOwner, Object, Value};
 use reknit_salvage::Schema;
 
 use super::consultations::{NoAnswer, Topic};
-use super::judge_correction::HeldChanges;
+use super::judge_call::JudgedChange;
 use super::resolve_parameters::{fixes_text, missing_text, refuse_doubtful, wanted};
 use super::state::Stage;
 use super::step_events::Correction;
@@ -230,11 +230,10 @@ impl Run {
             Ok((bound, fixes)) => (bound, fixes + &note),
             Err(words) => return self.no_help(repair, words + &note, (NoHelp::Unusable, cause)),
         };
-        let HeldChanges { reasons: mut held, numbers } = self.changes_for_person(index, planned, fault, &bound)?;
+        let JudgedChange { reasons: held, numbers } = self.judge_change(index, planned, fault, &bound)?;
         if let Some(words) = self.reject_ungrounded(index, planned, fault, &bound, &numbers)? {
             return self.no_help(repair, words + &note, (NoHelp::Unusable, cause));
         }
-        held.extend(self.unapproved_values(index, planned, &bound)?);
         if let Some(words) = self.cannot_ask_about(&held) {
             return self.no_help(repair, words + &note, (NoHelp::Unusable, cause));
         }
@@ -246,20 +245,7 @@ impl Run {
         let (uses, analysis) = (step.uses(rung), advice.reason.clone());
         let detail = MendDetail::ByModel { uses, parameters, analysis, answer: None };
         self.add_mend(index, rung.into(), MendEffect::Applied, words, detail)?;
-        self.send_corrected(index, repair.fault, Correction::by_model(change, &advice.reason, &held))
-    }
-
-    /// The values of a call that was never made that were found before this correction, and that only a person may decide.
-    pub(super) fn unapproved_values(
-        &self,
-        index: StepIndex,
-        planned: &PlannedStep,
-        bound: &BoundParameters,
-    ) -> Decided<Vec<String>> {
-        let step = self.state.steps.get(index)?;
-        let is_kept = |(name, _): &&(String, _)| bound.provenance_of(name).is_none();
-        let kept = step.provenance.iter().filter(is_kept).filter(|_| step.calls == 0);
-        Ok(self.found_for_person(planned, &bound.parameters, kept))
+        self.send_corrected(index, repair.fault, Correction::new(change, &advice.reason, &held))
     }
 
     /// The parameters after a correction and without those to be removed, with a note about the references that were read; or

@@ -4,15 +4,14 @@ use std::sync::Arc;
 
 use reknit_expressions::{CorrectionOutcome, Provenance, replace_parameters};
 use reknit_mend::{
-    AllowedChanges, CallFault, ChangeVerdict, ErrorReference, Fact, FaultOrigin, Mend, MendEffect, NewValueSource,
-    PeoplePolicy, RejectedCall, RuleChanges, RuleRepair, Rung, ValueKind, extract_facts, facts_as_lines,
-    facts_from_problems, judge_change, propose_sum, repair_by_rules,
+    AllowedChanges, CallFault, Fact, FaultOrigin, Mend, MendEffect, PeoplePolicy, RejectedCall, RuleChanges,
+    RuleRepair, Rung, extract_facts, facts_as_lines, facts_from_problems, propose_sum, repair_by_rules,
 };
 use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::{SideEffect, Value};
 
 use super::repair_by_model::changed_text;
-use super::step_events::{Approval, Correction};
+use super::step_events::Correction;
 use super::steps::StepRun;
 use super::{Run, planned};
 use crate::internal_error::Decided;
@@ -28,7 +27,7 @@ impl Run {
         }
         let facts = facts_about(planned, step, fault);
         let call = self.rejected_call(planned, step, fault, &facts)?;
-        let Some((amendment, approval)) = self.rule_repair(planned, &call) else { return Ok(false) };
+        let Some(amendment) = self.rule_repair(planned, &call) else { return Ok(false) };
         if step.calls == 0 && self.require_all(planned, &amendment.parameters).is_err() {
             return Ok(false);
         }
@@ -39,16 +38,21 @@ impl Run {
                 "it was tried before".to_owned()
             }
             Ok(CorrectionOutcome::Changed(bound)) => {
-                let held = self.unapproved_values(index, planned, &bound)?;
-                let approval = if held.is_empty() { approval } else { Approval::Required };
+                let held = self.judge_change(index, planned, fault, &bound)?.reasons;
+                // Nothing else can change an unsafe call, either.
+                let is_unsafe = self.side_effect(planned) == SideEffect::Unsafe;
+                if let Some(words) = self.cannot_ask_about(&held).filter(|_| !is_unsafe) {
+                    let words = format!("{}: {words}", amendment.description);
+                    self.add_mend(index, Rung::Facts, MendEffect::NoHelp, words, MendDetail::ByRule)?;
+                    return Ok(false);
+                }
                 let step = self.state.steps.get_mut(index)?;
                 let change = changed_text(&step.parameters, &bound.parameters);
                 step.facts += 1;
                 step.set_parameters(bound.parameters, bound.provenance);
                 let words = amendment.description;
                 self.add_mend(index, Rung::Facts, MendEffect::Applied, words.clone(), MendDetail::ByRule)?;
-                let reason = [vec![words], held].concat().join("; ");
-                self.send_corrected(index, Arc::clone(fault), Correction { change, reason, approval })?;
+                self.send_corrected(index, Arc::clone(fault), Correction::new(change, &words, &held))?;
                 return Ok(true);
             }
             Ok(CorrectionOutcome::Respelled(_) | CorrectionOutcome::Unchanged) => return Ok(false),
@@ -59,10 +63,10 @@ impl Run {
         Ok(false)
     }
 
-    /// The repair by rules, and whether a person decides about it.
-    fn rule_repair(&self, planned: &PlannedStep, call: &RejectedCall<'_>) -> Option<(RuleRepair, Approval)> {
+    /// The repair by rules, which the gate may let a person decide.
+    fn rule_repair(&self, planned: &PlannedStep, call: &RejectedCall<'_>) -> Option<RuleRepair> {
         if let Some(repair) = repair_by_rules(call.clone()) {
-            return Some((repair, Approval::IfUnsafe));
+            return Some(repair);
         }
         let is_free = self.policy().mending.rule_changes == RuleChanges::BySideEffect;
         if !is_free || self.policy().people == PeoplePolicy::Nobody || self.side_effect(planned) == SideEffect::Read {
@@ -70,8 +74,7 @@ impl Run {
         }
         // Any other change that is not sent at once is left to a model, and to a person only if there is no model.
         let all = || repair_by_rules(RejectedCall { allowed_changes: AllowedChanges::Any, ..call.clone() });
-        let repair = propose_sum(call).or_else(|| self.started.targets.is_empty().then(all).flatten())?;
-        Some((repair, Approval::Required))
+        propose_sum(call).or_else(|| self.started.targets.is_empty().then(all).flatten())
     }
 
     /// Whether any call of a step may have changed something already. Such a call is not corrected and sent under another
@@ -136,24 +139,12 @@ impl Run {
             allowed_changes: match (self.policy().mending.rule_changes, self.side_effect(planned)) {
                 (RuleChanges::SpellingOnly, _) => AllowedChanges::SpellingOnly,
                 // A person approves every change of an unsafe call.
-                (RuleChanges::BySideEffect, SideEffect::Unsafe) => AllowedChanges::Any,
-                (RuleChanges::BySideEffect, class) => changes_without_person(class),
+                (RuleChanges::BySideEffect, SideEffect::Read | SideEffect::Unsafe) => AllowedChanges::Any,
+                (RuleChanges::BySideEffect, _) => AllowedChanges::WithEvidence,
             },
             request: [&self.shown_request, &planned.instruction],
             results: self.dependency_results(planned)?.into_iter().map(|(step, value)| (&step.id, value)).collect(),
         })
-    }
-}
-
-/// How far rules may change a call that is then sent at once. A rule changes only what the error refers to.
-fn changes_without_person(class: SideEffect) -> AllowedChanges {
-    let is_sent = |source| judge_change(class, ErrorReference::Changed, source) == ChangeVerdict::Send;
-    if is_sent(NewValueSource::Inferred(ValueKind::Exact)) {
-        AllowedChanges::Any
-    } else if is_sent(NewValueSource::Evidence) {
-        AllowedChanges::WithEvidence
-    } else {
-        AllowedChanges::SpellingOnly
     }
 }
 

@@ -223,8 +223,10 @@ impl Run {
         }
         let mut plan = extended.plan;
         let is_added = |step: &StepId| extended.added.contains(step);
-        let fixes = correct_plan(&mut plan, self.catalogue(), self.author());
-        repairs.extend(fixes.iter().filter(|fix| is_added(&fix.step)).map(ToString::to_string));
+        let written = plan.clone();
+        let mut fixes = correct_plan(&mut plan, self.catalogue(), self.author());
+        fixes.retain(|fix| is_added(&fix.step));
+        repairs.extend(fixes.iter().map(ToString::to_string));
         self.add_confirmations(&mut plan);
         // The first steps have run as they are.
         for (step, known) in plan.steps.iter_mut().zip(&first.steps) {
@@ -256,6 +258,8 @@ impl Run {
             return Ok(Err(problems));
         }
         repairs.extend(tolerated.into_iter().map(|problem| format!("accepted with a problem: {problem}")));
+        self.note_rerouted(&fixes, &tolerable.plan);
+        self.note_lost_parameters(&written, &tolerable.plan);
         self.extend_plan(tolerable, repairs)?;
         Ok(Ok(()))
     }
@@ -336,9 +340,24 @@ impl Run {
     }
 
     /// Whether a step belongs to a second plan, also as an item of a loop.
-    fn is_of_second_plan(&self, planned: &PlannedStep) -> bool {
+    pub(super) fn is_of_second_plan(&self, planned: &PlannedStep) -> bool {
         let id = self.loop_of(planned).unwrap_or_else(|| planned.id.clone());
         self.state.replannings.iter().any(|replanning| replanning.added.contains(&id))
+    }
+
+    /// The failed step of the first plan that a step of a second plan replaces: it has the same capability, if possible of the
+    /// same tool.
+    pub(super) fn replaced_step(&self, planned: &PlannedStep) -> Option<(&PlannedStep, &StepRun)> {
+        if !self.is_of_second_plan(planned) {
+            return None;
+        }
+        let steps = self.plan.steps.iter().zip(self.state.steps.iter());
+        let replaced = |(other, step): &(&PlannedStep, &StepRun)| {
+            step.replaced && other.capability == planned.capability && !self.is_of_second_plan(other)
+        };
+        let mut replaced: Vec<_> = steps.filter(replaced).collect();
+        replaced.sort_by_key(|(other, _)| other.tool != planned.tool);
+        replaced.into_iter().next()
     }
 
     /// The result of the same call in the first plan: a second plan makes it only once more if it polls.

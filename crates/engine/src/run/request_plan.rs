@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use reknit_model_api::{Purpose, ResponseFormat};
 use reknit_plan::{
-    Catalogue, PlanLanguage, PlanProblem, ProblemCode, ToolSelection, check_read_calls, check_tolerantly, correct_plan,
-    describe_tools, place_controls, plan_json_schema, read_plan, resolve_inputs, summarize_tools,
+    Catalogue, PlanFix, PlanLanguage, PlanProblem, ProblemCode, ToolSelection, check_read_calls, check_tolerantly,
+    correct_plan, describe_tools, place_controls, plan_json_schema, read_plan, resolve_inputs, summarize_tools,
 };
-use reknit_protocol::{EffectKind, EffectOwner, Plan, SideEffect, Step, error_chain, truncate};
+use reknit_protocol::spelling::are_alike;
+use reknit_protocol::{EffectKind, EffectOwner, Object, Plan, SideEffect, Step, error_chain, truncate};
 
 use super::consultations::{NoAnswer, Topic};
 use super::finish::left_out_report;
-use super::state::{Phase, RejectedPlan, Stop};
+use super::state::{LostParameters, Phase, RejectedPlan, Stop};
 use super::status::RunEnd;
 use super::steps::Steps;
 use super::{Run, joined};
@@ -200,7 +201,8 @@ impl Run {
     /// parameter, which is left out of a call that only reads, or an unknown tool in a step that no other needs, which is left
     /// out too. Returns whether it did.
     fn accept_tolerable_plan(&mut self, mut plan: Plan, mut repairs: Vec<String>) -> Decided<bool> {
-        repairs.extend(correct_plan(&mut plan, self.catalogue(), self.author()).iter().map(ToString::to_string));
+        let written = plan.clone();
+        repairs.extend(self.correct_first_plan(&mut plan));
         self.add_confirmations(&mut plan);
         let Ok(tolerable) = check_tolerantly(&plan, self.catalogue(), self.author(), |step| self.only_reads(step))
         else {
@@ -211,6 +213,7 @@ impl Run {
         }
         let Ok(inputs) = resolve_inputs(&tolerable.plan, &self.started.inputs) else { return Ok(false) };
         self.plan = Arc::new(tolerable.checked);
+        self.note_lost_parameters(&written, &tolerable.plan);
         self.set_inputs(&tolerable.plan, inputs);
         self.state.left_out = tolerable.dropped.iter().map(left_out_report).collect();
         repairs.extend(tolerable.dropped.iter().map(|(_, problem)| format!("a step was left out: {problem}")));
@@ -243,13 +246,42 @@ impl Run {
 
     /// Starts a plan after correcting it.
     fn accept_plan(&mut self, mut plan: Plan, mut repairs: Vec<String>) -> Decided<Result<(), Vec<PlanProblem>>> {
-        repairs.extend(correct_plan(&mut plan, self.catalogue(), self.author()).iter().map(ToString::to_string));
+        repairs.extend(self.correct_first_plan(&mut plan));
         self.add_confirmations(&mut plan);
         if let Err(problems) = self.prepare(&plan) {
             return Ok(Err(problems));
         }
         self.start_plan(plan, repairs)?;
         Ok(Ok(()))
+    }
+
+    /// Corrects a first plan, and keeps which of its steps go to another tool.
+    fn correct_first_plan(&mut self, plan: &mut Plan) -> Vec<String> {
+        let fixes = correct_plan(plan, self.catalogue(), self.author());
+        self.state.rerouted.clear();
+        self.note_rerouted(&fixes, plan);
+        fixes.iter().map(ToString::to_string).collect()
+    }
+
+    /// Keeps which steps go to another tool than the one that the plan names.
+    pub(super) fn note_rerouted(&mut self, fixes: &[PlanFix], plan: &Plan) {
+        let capability = |fix: &PlanFix| plan.steps.iter().find(|step| step.step_id == fix.step)?.capability();
+        let rerouted = fixes.iter().filter(|fix| fix.is_other_tool(capability(fix).unwrap_or_default()));
+        self.state.rerouted.extend(rerouted.map(|fix| (fix.step.clone(), fix.before.clone())));
+    }
+
+    /// Keeps the parameters that were left out of the steps of a plan.
+    pub(super) fn note_lost_parameters(&mut self, written: &Plan, kept: &Plan) {
+        for step in &kept.steps {
+            let before = written.steps.iter().find(|before| before.step_id == step.step_id).and_then(Step::parameters);
+            let is_lost =
+                |name: &str| !step.parameters().is_some_and(|kept| kept.keys().any(|known| are_alike(known, name)));
+            let lost = before.into_iter().flatten().filter(|(name, _)| is_lost(name));
+            let lost: Object = lost.map(|(name, value)| (name.to_owned(), value.clone())).collect();
+            if !lost.is_empty() {
+                self.state.lost_parameters.insert(step.step_id.clone(), LostParameters(lost));
+            }
+        }
     }
 
     /// Starts a plan that was checked.

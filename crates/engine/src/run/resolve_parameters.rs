@@ -16,7 +16,7 @@ use reknit_protocol::{Object, SideEffect, StepId, Value, truncate};
 
 use super::repair_by_model::{NoHelp, Repair, changed_text};
 use super::state::Stage;
-use super::step_events::{Approval, Correction};
+use super::step_events::Correction;
 use super::{Run, planned};
 use crate::effect::AskedBy;
 use crate::internal_error::Decided;
@@ -139,8 +139,7 @@ impl Run {
         if let Some(words) = self.reject_ungrounded(index, planned, &repair.fault, &bound, &[])? {
             return self.no_help(repair, words, why);
         }
-        let before = &self.state.steps.get(index)?.provenance;
-        let held = self.found_for_person(planned, &bound.parameters, before.iter().chain(&bound.provenance));
+        let held = self.judge_change(index, planned, &repair.fault, &bound)?.reasons;
         if let Some(words) = self.cannot_ask_about(&held) {
             return self.no_help(repair, words, why);
         }
@@ -150,8 +149,7 @@ impl Run {
             words = format!("{words}; not asked for, and ignored: {}", ignored.join(", "));
         }
         let step = self.state.steps.get_mut(index)?;
-        step.parameters = bound.parameters.clone();
-        step.provenance.extend(bound.provenance);
+        step.set_parameters(bound.parameters.clone(), bound.provenance);
         let detail = MendDetail::ByModel {
             uses: 1,
             parameters: bound.parameters,
@@ -162,7 +160,7 @@ impl Run {
         if held.is_empty() {
             return self.set_stage(index, Stage::Queued);
         }
-        let correction = Correction { change, reason: held.join("; "), approval: Approval::Required };
+        let correction = Correction::new(change, "", &held);
         self.ask_about_correction(index, repair.fault, correction, AskedBy::Correction)
     }
 

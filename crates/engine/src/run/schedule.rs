@@ -2,18 +2,20 @@
 
 use std::sync::Arc;
 
-use reknit_expressions::{Binding, BoundParameters, ResolvedBy, UnboundParameter};
+use reknit_expressions::{Binding, BoundParameters, Provenance, ResolvedBy, UnboundParameter};
 use reknit_mend::{CallFault, Mend, MendEffect, ModelRung, PeoplePolicy, ResolutionPolicy, Rung, Verdict};
 use reknit_plan::{OnFailure, PlannedStep, StepIndex};
 use reknit_protocol::{
     CallTool, CapabilityName, EffectId, EffectKind, Object, SideEffect, StepId, ToolName, Value, join_first,
 };
 
+use super::judge_call::display_path;
 use super::resolve_parameters::found_names;
 use super::state::{Phase, PlanApproval, Stage};
 use super::{Run, planned};
 use crate::admitted_call::admit;
 use crate::digest::idempotency_key;
+use crate::gate::{Finding, GateVerdict, joined};
 use crate::internal_error::Decided;
 use crate::record::{MendDetail, RunRecord, StepDescription, StepEnd};
 use crate::result_handle::ResultSource;
@@ -139,7 +141,7 @@ impl Run {
                 if let Some(fault) = self.unreadable_dates(index, planned)? {
                     return self.on_verdict(index, Verdict::Correctable(fault));
                 }
-                self.send_bound(index, planned)
+                self.set_stage(index, Stage::Queued)
             }
             Binding::Unbound { unbound, .. } if self.skip_without_source(index, &unbound)? => Ok(()),
             Binding::Unbound { partial, unbound } => {
@@ -173,6 +175,7 @@ impl Run {
         step.parameters = bound.parameters;
         step.number_bound_again();
         step.provenance = bound.provenance;
+        step.written = None;
         let provenance = step.provenance.clone();
         self.record(RunRecord::StepBound { step: planned.id.clone(), provenance, coercions });
         Ok(())
@@ -190,6 +193,25 @@ impl Run {
             }
         }
         Ok(())
+    }
+
+    /// Records the values that were found by their names and that are sent without a person.
+    fn tell_wired(&mut self, index: StepIndex, findings: &[Finding]) -> Decided {
+        let step = self.state.steps.get(index)?;
+        if step.calls > 0 {
+            return Ok(());
+        }
+        let found = step.provenance.iter().filter_map(|(name, origin)| match origin {
+            Provenance::Wired { step, path } if findings.iter().any(|finding| finding.is_about(name)) => {
+                Some(format!("{name}: found by its name at {} of `{step}`", display_path(path)))
+            }
+            _ => None,
+        });
+        let found = found.collect::<Vec<_>>().join("; ");
+        if found.is_empty() {
+            return Ok(());
+        }
+        self.add_mend(index, Rung::Resolution, MendEffect::Applied, found, MendDetail::Wired)
     }
 
     /// Before anything is sent, a model may say where the missing values are.
@@ -228,6 +250,18 @@ impl Run {
         if let Some(reason) = self.too_late(index, self.state.now_ms)? {
             return self.fail_late(index, reason, None);
         }
+        let pass = match self.judge_call(index)? {
+            GateVerdict::Send(pass) => pass,
+            GateVerdict::SendAndTell(pass, findings) => {
+                self.tell_wired(index, &findings)?;
+                pass
+            }
+            GateVerdict::Ask(findings) => return self.ask_about_findings(index, &findings),
+            GateVerdict::Refuse(findings) => {
+                let reason = joined(&findings);
+                return self.set_stage(index, Stage::Failed { reason, fault: None });
+            }
+        };
         if let Some(reason) = self.rule_to_ask(index)? {
             return self.ask_about_call(index, reason);
         }
@@ -243,7 +277,7 @@ impl Run {
             return self.set_stage(index, stage);
         }
         self.note_missing_key(index)?;
-        let call = admit(self.next_call(index)?);
+        let call = admit(self.next_call(index)?, pass);
         self.state.steps.get_mut(index)?.calls += 1;
         self.record(RunRecord::CallStarted(call.share()));
         self.set_stage(index, Stage::Calling(call))

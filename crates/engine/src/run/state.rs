@@ -6,7 +6,7 @@ use std::sync::Arc;
 use reknit_mend::{CallFault, ModelRung};
 use reknit_model_api::TargetName;
 use reknit_plan::ToolSelection;
-use reknit_protocol::{EffectId, EffectKind, EffectOwner, Plan, StepId, exact};
+use reknit_protocol::{EffectId, EffectKind, EffectOwner, Object, Plan, StepId, exact};
 use serde::{Deserialize, Serialize};
 
 use super::await_job::JobWait;
@@ -62,6 +62,12 @@ pub(crate) struct State {
     /// The steps of the plan that were left out because they could not run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) left_out: Vec<StepReport>,
+    /// The tool that the plan names, for each step that goes to another one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) rerouted: BTreeMap<StepId, String>,
+    /// The parameters that were left out of the plan because the tool does not have them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) lost_parameters: BTreeMap<StepId, LostParameters>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) rejected_plans: Vec<RejectedPlan>,
     /// The times that the planner was asked for a plan of what is missing.
@@ -83,6 +89,11 @@ pub(crate) struct State {
     /// How often models were asked before the run ended: the ordinals of the last questions.
     pub(super) asked: AskedQuestions,
 }
+
+/// Parameters that a plan has and that are not sent.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct LostParameters(#[serde(with = "exact")] pub(super) Object);
 
 /// The ordinals of the last questions that are not about a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

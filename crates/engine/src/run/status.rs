@@ -38,10 +38,18 @@ pub(super) struct StepFacts<'a> {
     has_all_outputs: bool,
     /// Whether an agent that a step ran did not do all of its work.
     has_unfinished_agents: bool,
+    /// Whether a read was made without a parameter that the request states.
+    has_lost_filters: bool,
 }
 
 impl<'a> StepFacts<'a> {
-    pub(super) fn new(state: &'a State, plan: &CheckedPlan, steps: &[StepReport], has_all_outputs: bool) -> Self {
+    pub(super) fn new(
+        state: &'a State,
+        plan: &CheckedPlan,
+        steps: &[StepReport],
+        has_all_outputs: bool,
+        has_lost_filters: bool,
+    ) -> Self {
         let done = steps.iter().filter(|step| matches!(step.outcome, Outcome::Done(_))).count();
         let otherwise =
             plan.steps.iter().zip(state.steps.iter()).filter(|(planned, step)| {
@@ -53,13 +61,15 @@ impl<'a> StepFacts<'a> {
             is_as_planned: done + otherwise.count() == steps.len(),
             is_unconfirmed: steps.iter().any(|step| matches!(step.outcome, Outcome::Unconfirmed { .. })),
             has_all_outputs,
+            has_lost_filters,
             has_unfinished_agents: steps.iter().filter_map(AgentReply::of).any(|reply| !reply.is_success()),
         }
     }
 
     fn facts(&self) -> impl Iterator<Item = Fact> {
         let unfinished = self.has_unfinished_agents.then_some(Fact::UnfinishedChild);
-        self.of_ending().into_iter().chain(unfinished)
+        let lost = self.has_lost_filters.then_some(Fact::LostFilter);
+        self.of_ending().into_iter().chain(unfinished).chain(lost)
     }
 
     fn of_ending(&self) -> Option<Fact> {

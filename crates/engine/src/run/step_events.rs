@@ -7,7 +7,7 @@ use reknit_mend::{
     Verdict, choose_remedy, classify_failure,
 };
 use reknit_plan::{PlannedStep, StepIndex};
-use reknit_protocol::{CallTool, EffectId, EffectKind, SideEffect, Value};
+use reknit_protocol::{CallTool, EffectId, EffectKind, Value};
 
 use super::state::Stage;
 use super::steps::StepRun;
@@ -24,26 +24,16 @@ use crate::times::ms_between;
 pub(super) struct Correction {
     pub(super) change: String,
     pub(super) reason: String,
-    /// Whether it may be sent without asking the person.
-    pub(super) approval: Approval,
+    /// Whether the gate lets a person decide.
+    pub(super) needs_approval: bool,
 }
 
 impl Correction {
-    /// A correction by a model, with the changes that only a person may decide.
-    pub(super) fn by_model(change: String, reason: &str, held: &[String]) -> Self {
-        let approval = if held.is_empty() { Approval::IfUnsafe } else { Approval::Required };
+    /// A correction with its reason, and with why a person decides about it.
+    pub(super) fn new(change: String, reason: &str, held: &[String]) -> Self {
         let reasons = [reason].into_iter().chain(held.iter().map(String::as_str)).filter(|text| !text.is_empty());
-        Self { change, reason: reasons.collect::<Vec<_>>().join("; "), approval }
+        Self { change, reason: reasons.collect::<Vec<_>>().join("; "), needs_approval: !held.is_empty() }
     }
-}
-
-/// Whether a person approves a corrected call before it is sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Approval {
-    /// Only if the call is unsafe.
-    IfUnsafe,
-    /// Whatever its side effect.
-    Required,
 }
 
 impl Run {
@@ -266,8 +256,7 @@ impl Run {
         correction: Correction,
     ) -> Decided {
         self.state.steps.get_mut(index)?.number_correction();
-        let is_unsafe = self.side_effect(planned(&self.plan, index)?) == SideEffect::Unsafe;
-        if is_unsafe || correction.approval == Approval::Required {
+        if correction.needs_approval {
             return self.ask_about_correction(index, fault, correction, AskedBy::Correction);
         }
         if self.rule_to_ask(index)?.is_some() {

@@ -14,6 +14,7 @@ use reknit_plan::{CheckedPlan, LoopItem, PlannedStep, StepIndex};
 use reknit_protocol::{EffectKind, Object, SideEffect, StepId, Value, exact};
 use serde::{Deserialize, Serialize};
 
+use super::judge_call::WrittenCall;
 use super::repair_by_learned_rule::AppliedRule;
 use super::retry::Reopened;
 use super::state::Stage;
@@ -175,6 +176,9 @@ pub(super) struct StepRun {
     #[serde(with = "exact")]
     pub(super) parameters: Object,
     pub(super) provenance: Vec<(String, Provenance)>,
+    /// The parameters as they were written, or approved last, if they were changed since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) written: Option<Box<WrittenCall>>,
     /// When the step's time is over. Nothing that the step does starts or ends after that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) deadline_ms: Option<i64>,
@@ -458,6 +462,10 @@ impl StepRun {
 
     /// Replaces the parameters, and the origins of those that changed.
     pub(super) fn set_parameters(&mut self, parameters: Object, provenance: Vec<(String, Provenance)>) {
+        if self.written.is_none() {
+            let (parameters, provenance) = (self.parameters.clone(), Some(self.provenance.clone()));
+            self.written = Some(Box::new(WrittenCall { parameters, provenance }));
+        }
         self.provenance.retain(|(name, _)| {
             parameters.contains_key(name) && !provenance.iter().any(|(changed, _)| changed == name)
         });

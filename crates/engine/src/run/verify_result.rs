@@ -20,6 +20,7 @@ use crate::admitted_call::{AdmittedCall, admit};
 use crate::digest::jitter;
 use crate::effect::Effect;
 use crate::event::EventKind;
+use crate::gate::Pass;
 use crate::internal_error::{Decided, InternalError};
 use crate::record::{CallEnd, RunRecord, WaitReason};
 use crate::result_handle::ResultHandle;
@@ -140,7 +141,7 @@ impl Run {
         step.verify_calls += 1;
         let id = EffectId::of_step(&planned.id, EffectKind::Verify, step.verify_calls);
         let names = (&verify.tool, &verify.capability);
-        let call = admit(read_call(id, &planned.id, names, parameters, timeout_ms));
+        let call = admit(read_call(id, &planned.id, names, parameters, timeout_ms), Pass::for_own_read());
         self.record(RunRecord::CallStarted(call.share()));
         let activity = VerifyActivity::Calling(call);
         self.set_stage(index, Stage::Verifying(Arc::new(Verification { activity, ..verification })))

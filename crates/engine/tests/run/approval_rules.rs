@@ -122,7 +122,7 @@ fn a_correction_of_an_approved_call_that_matches_a_rule_is_asked_about_again() {
 
 #[test]
 fn a_correction_that_matches_no_rule_any_more_is_sent() {
-    let mut play = paying(SideEffect::Keyed, when("amount > 100"), vec![step("s", "pay", r#"{"amount": 150}"#)]);
+    let mut play = paying(SideEffect::Undeclared, when("amount > 100"), vec![step("s", "pay", r#"{"amount": 150}"#)]);
     play.decide(Decision::Approve);
     play.answer_tool("s/call/1", 400, r#"{"message": "amount must be at most 90"}"#);
     if play.due()[0] == "s/feedback/1" {
@@ -336,8 +336,10 @@ fn a_value_that_the_preview_does_not_show_is_asked_about() {
     let mut play = paying(SideEffect::Keyed, Policy { approvals, ..policy() }, steps);
     play.decide(Decision::Approve);
     play.answer_tool("a/call/1", 200, r#"{"amount": 150}"#);
-    let Question::SendCall { reason, .. } = question(&play).question else { panic!("the wired value") };
-    assert_eq!(reason, "no approved plan has this call");
+    play.answer_model("s/resolution/1", r#"{"amount": "{{a.amount}}"}"#);
+    let Question::SendCorrected { reason, change, .. } = question(&play).question else { panic!("the found value") };
+    assert_eq!(change, "amount: nothing -> 150");
+    assert!(reason.ends_with("; no approved plan has this call"), "{reason}");
 }
 
 #[test]

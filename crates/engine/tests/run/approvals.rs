@@ -140,6 +140,10 @@ fn optional_parameters_are_not_wired_by_their_name_alone() {
         begun.catalogue = Arc::new(catalogue);
         let mut play = Play::begin(begun);
         play.answer_tool("quote/call/1", 200, r#"{"symbol": "TSLA", "price": 468.2}"#);
+        // Where the value names something in a call that changes something, a person confirms what was found by its name.
+        if ![SideEffect::Read, SideEffect::Undeclared].contains(&class) {
+            play.decide(Decision::Approve);
+        }
         assert_eq!(play.call("s/call/1").parameters.to_string(), r#"{"symbol":"TSLA"}"#, "{class:?}");
     }
 }
@@ -191,7 +195,8 @@ fn a_question_about_a_correction_has_the_error_the_change_and_the_reason() {
         panic!("the call was corrected");
     };
     assert!(error.starts_with("400"), "{error}");
-    assert_eq!((change.as_str(), reason.as_str()), ("x: 1 -> 2", "x is too small"));
+    let why = "x is too small; `x` is not changed without approval: the call must not take effect twice";
+    assert_eq!((change.as_str(), reason.as_str()), ("x: 1 -> 2", why));
     assert_eq!(call.parameters.to_string(), r#"{"x":2,"y":7}"#);
 }
 

@@ -294,7 +294,7 @@ fn a_call_with_an_unknown_outcome_is_not_changed_even_if_a_later_attempt_is_reje
 #[test]
 fn a_changed_unsafe_call_fails_if_no_person_can_be_asked() {
     let nobody = Policy { people: reknit_mend::PeoplePolicy::Nobody, ..policy() };
-    let steps = vec![step("s", "unsafe", r#"{"to": "usd"}"#)];
+    let steps = vec![step("s", "unsafe", r#"{"to": "Euro"}"#)];
     let mut play = Play::begin(started(Some(plan(steps)), nobody));
     play.answer_tool("s/call/1", 400, &refusal("no", r#"{"field": "to", "allowed": ["EUR", "USD"]}"#));
     assert_eq!(answer(&play).status, Status::Failed);

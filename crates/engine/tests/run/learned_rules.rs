@@ -111,14 +111,14 @@ fn an_error_about_another_parameter_does_not_speak_against_the_rule() {
 #[test]
 fn rules_are_not_used_where_nobody_may_change_the_call() {
     let rule = learned("read");
-    let confirmed = LearnedRule { accepted_by: Some(AcceptedBy::Confirmations), ..learned("keyed") };
+    let confirmed = LearnedRule { accepted_by: Some(AcceptedBy::Confirmations), ..learned("undeclared") };
     let retired = LearnedRule { state: RuleState::Retired, ..rule.clone() };
     let mut without = with_rules(vec![rule.clone()]);
     without.mending.rules = 0;
     for (case, capability, policy, body) in [
         (
             "a rule that accepted itself, for a call that does not only read",
-            "keyed",
+            "undeclared",
             with_rules(vec![confirmed]),
             NO_RATE,
         ),

@@ -25,6 +25,7 @@ mod errors_in_success;
 mod facts_rung;
 mod failed_calls;
 mod feedback_rung;
+mod gate;
 mod history;
 mod invariants;
 mod jobs;

@@ -163,16 +163,18 @@ impl RandomRun {
             Effect::AskModel(ask) => model_replies::outcome(ask, &self.world, self.now_ms, tape),
             Effect::AskPerson(ask) => {
                 let is_open = matches!(ask.question, Question::SendAgain { .. });
+                // A tape that ends in the same choice again and again would never answer the question.
+                let may_be_refused = self.events.len().is_multiple_of(2);
                 let decision = match tape.below(8) {
                     0 | 1 => Decision::Deny { reason: None },
                     2 if is_open => Decision::Happened { result: json(r#"{"v": 1}"#) },
                     3 if is_open => Decision::DidNotHappen,
-                    4 if !is_open && ask.question.call().is_some() => {
+                    4 if !is_open && may_be_refused && ask.question.call().is_some() => {
                         Decision::Edit { parameters: edited(ask.question.call(), tape) }
                     }
                     _ => Decision::Approve,
                 };
-                let hash = if tape.one_in(10) { "another".to_owned() } else { ask.hash.clone() };
+                let hash = if may_be_refused && tape.one_in(10) { "another".to_owned() } else { ask.hash.clone() };
                 EventKind::PersonDecided {
                     effect: ask.id.clone(),
                     hash,

@@ -256,7 +256,9 @@ fn a_second_plan_keeps_the_items_of_loops_and_adds_loops_of_its_own() {
             r#"{{"step_id": "{id}", "agent_name": "t", "metadata": {{"capability": "keyed", "foreach": "{list}", "parameters": {{"n": "{{{{item}}}}"}}}}}}"#
         )
     };
-    let mut play = Play::begin(started(None, quick()));
+    let mut begun = started(None, quick());
+    "do it for 1, 3 and 2 or 4".clone_into(&mut begun.request);
+    let mut play = Play::begin(begun);
     play.answer_model("plan/ask/1", &format!(r#"{{"steps": [{}]}}"#, looped("a", "[1, 2, 3]")));
     play.answer_tool("a[0]/call/1", 200, r#"{"r": 1}"#);
     play.answer_tool("a[1]/call/1", 404, NOT_FOUND);

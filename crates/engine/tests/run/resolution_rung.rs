@@ -1,11 +1,14 @@
 //! The resolution rung: a model locates values that the plan does not give.
 
+use std::sync::Arc;
+
 use reknit_engine::{Decision, Effect, Policy, Question, Started};
 use reknit_expressions::{Backing, MappingStatus, ParameterMapping, Provenance, ResolvedBy};
 use reknit_mend::{Learning, PeoplePolicy, ResolutionPolicy};
-use reknit_protocol::{Object, Step, Value};
+use reknit_plan::CatalogueEntry;
+use reknit_protocol::{Capability, Object, Step, Value};
 
-use crate::world::{Play, failure_reason, plan, policy, question, started, step};
+use crate::world::{Play, failure_reason, json, plan, policy, question, started, step};
 
 #[test]
 fn the_resolution_prompt_contains_abridged_results_marked_as_data() {
@@ -153,16 +156,21 @@ fn the_token_limit_grows_with_the_number_of_missing_values() {
 #[test]
 fn a_model_is_asked_only_for_required_values_that_wiring_does_not_find() {
     for (case, plan, result, due) in [
-        ("all parameters are wired", "{}", r#"{"amount": 5, "to": "KRW"}"#, "convert/call/1"),
-        ("only an optional one is missing", "{}", r#"{"amount": 5}"#, "convert/call/1"),
-        ("a number as text is wired", "{}", r#"{"data": {"AMOUNT": "5.50"}}"#, "convert/call/1"),
-        ("the plan gives it", r#"{"amount": 7}"#, r#"{"price": 5}"#, "convert/call/1"),
-        ("a required one is missing", "{}", r#"{"price": 5}"#, "convert/resolution/1"),
-        ("an object is no number", "{}", r#"{"amount": {"value": 5}}"#, "convert/resolution/1"),
-        ("a reference does not resolve", r#"{"amount": "{{quote.cost}}"}"#, r#"{"price": 5}"#, "convert/resolution/1"),
+        ("all parameters are wired", "{}", r#"{"weight": 5, "to": "KRW"}"#, "post/call/1"),
+        ("only an optional one is missing", "{}", r#"{"weight": 5}"#, "post/call/1"),
+        ("a number as text is wired", "{}", r#"{"data": {"WEIGHT": "5.50"}}"#, "post/call/1"),
+        ("the plan gives it", r#"{"weight": 7}"#, r#"{"price": 5}"#, "post/call/1"),
+        ("a required one is missing", "{}", r#"{"price": 5}"#, "post/resolution/1"),
+        ("an object is no number", "{}", r#"{"weight": {"value": 5}}"#, "post/resolution/1"),
+        ("a reference does not resolve", r#"{"weight": "{{quote.mass}}"}"#, r#"{"price": 5}"#, "post/resolution/1"),
     ] {
-        let convert = step("convert", "convert", plan).after("quote");
-        let mut play = Play::of_steps(vec![step("quote", "read", "{}"), convert]);
+        let schema =
+            r#"{"required": ["weight"], "properties": {"weight": {"type": "number"}, "to": {"type": "string"}}}"#;
+        let entry = CatalogueEntry::new(Capability::new("post"), Some(json(schema))).expect("a valid schema");
+        let convert = step("post", "post", plan).after("quote");
+        let mut begun = started(Some(crate::world::plan(vec![step("quote", "read", "{}"), convert])), policy());
+        Arc::make_mut(&mut begun.catalogue).tools[0].capabilities.push(entry);
+        let mut play = Play::begin(begun);
         play.answer_tool("quote/call/1", 200, result);
         assert_eq!(play.due(), [due], "case: {case}");
     }
@@ -253,7 +261,7 @@ fn a_person_sees_the_value_of_a_stored_mapping_and_the_call_is_made_once_it_is_a
     let ask = question(&play);
     let Question::SendCorrected { call, change, reason, .. } = &ask.question else { panic!("a value was found") };
     assert_eq!((change.as_str(), call.parameters.to_string().as_str()), ("x: nothing -> 5", r#"{"x":5}"#));
-    assert!(reason.contains("`x` was found by an accepted rule"), "{reason}");
+    assert!(reason.contains("was found by an accepted rule"), "{reason}");
     play.decide(Decision::Approve);
     assert_eq!(play.call("s/call/1").parameters.to_string(), r#"{"x":5}"#);
     play.answer_tool("s/call/1", 200, "{}");

@@ -17,7 +17,7 @@ fn a_correction_can_remove_a_parameter() {
         ),
         (r#"{"should_retry": true, "remove": ["stock_symbol", "unheard_of"]}"#, r#"{"shares":10}"#),
     ] {
-        let mut play = Play::of_steps(vec![step("s", "keyed", r#"{"stock_symbol": "TSLA", "shares": 10}"#)]);
+        let mut play = Play::of_steps(vec![step("s", "undeclared", r#"{"stock_symbol": "TSLA", "shares": 10}"#)]);
         play.answer_tool("s/call/1", 400, r#"{"error": "stock_symbol: not here"}"#);
         play.answer_model("s/feedback/1", answer);
         assert_eq!(play.call("s/call/2").parameters.to_string(), expected, "{answer}");

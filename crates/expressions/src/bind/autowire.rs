@@ -6,6 +6,7 @@ use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{Object, Path, Segment, StepId, Value};
 use reknit_salvage::{FitProblemKind, Schema};
 
+use crate::bind::related_names::{belong_together, is_generic_name};
 use crate::bind::unfitted_parameters::UnfittedParameters;
 use crate::evaluate::lookup::ENVELOPE_KEYS;
 use crate::fit_parameters::fit_parameters;
@@ -38,12 +39,44 @@ pub(crate) fn autowire(
         return;
     }
     let objects = ResultObjects::new(results, from);
-    for name in &required {
-        match objects.find(name, schema) {
+    let found: Vec<(&String, Result<Candidate<'_>, UnboundReason>)> =
+        required.iter().map(|name| (name, objects.find(name, schema))).collect();
+    let split: Vec<Option<String>> =
+        found.iter().map(|(name, _)| split_from(name, &found, parameters, unfitted)).collect();
+    for ((name, found), split) in found.into_iter().zip(split) {
+        let found = match (found, split) {
+            (Ok(candidate), Some(other)) => Err(UnboundReason::Split { candidate: candidate.name(), other }),
+            (found, _) => found,
+        };
+        match found {
             Ok(candidate) => candidate.put_into(unfitted, name),
             Err(reason) => unfitted.unbound.push(UnboundParameter { parameter: name.clone(), reason }),
         }
     }
+}
+
+/// The parameter that belongs to another one and does not come from the same object, if there is one.
+fn split_from(
+    name: &str,
+    found: &[(&String, Result<Candidate<'_>, UnboundReason>)],
+    parameters: &Parameters,
+    unfitted: &UnfittedParameters,
+) -> Option<String> {
+    let own = found.iter().find(|(other, _)| *other == name).and_then(|(_, found)| found.as_ref().ok())?;
+    let is_same = |step: &StepId, path: &Path| step == own.step && object_of(path) == object_of(&own.path);
+    let of_wired = found.iter().filter(|(other, _)| belong_together(name, other));
+    let of_wired = of_wired.filter(|(_, found)| !found.as_ref().is_ok_and(|found| is_same(found.step, &found.path)));
+    let of_plan = parameters.names().filter(|other| belong_together(name, other));
+    let of_plan = of_plan.filter(|other| {
+        let provenance = unfitted.provenance.iter().find(|(known, _)| known == other).map(|(_, origin)| origin);
+        !matches!(provenance, Some(Provenance::Reference { step, path }) if is_same(step, path))
+    });
+    of_wired.map(|(other, _)| (*other).clone()).chain(of_plan.map(str::to_owned)).next()
+}
+
+/// The path of the object that has a value.
+fn object_of(path: &Path) -> &[Segment] {
+    path.segments().split_last().map_or(&[], |(_, object)| object)
 }
 
 fn missing_required(unfitted: &mut UnfittedParameters, schema: &Schema) -> Vec<String> {
@@ -88,6 +121,11 @@ impl<'a> ResultObjects<'a> {
 
     /// The only value that matches a required parameter.
     fn find(&self, name: &str, schema: &Schema) -> Result<Candidate<'a>, UnboundReason> {
+        if is_generic_name(name) {
+            let candidates: Vec<String> = self.all_candidates(name).iter().map(Candidate::name).collect();
+            let reason = UnboundReason::GenericName { candidates: candidates.clone() };
+            return Err(if candidates.is_empty() { UnboundReason::NotGiven } else { reason });
+        }
         for matching in [NameMatch::Exact, NameMatch::Spelling] {
             let mut fitting = self.fitting(name, matching, schema);
             match fitting.len() {
@@ -98,10 +136,13 @@ impl<'a> ResultObjects<'a> {
                 }
             }
         }
-        let exact = self.candidates(name, NameMatch::Exact).into_iter();
-        let all = exact.chain(self.candidates(name, NameMatch::Spelling));
-        let candidates: Vec<String> = all.map(|candidate| candidate.name()).collect();
+        let candidates: Vec<String> = self.all_candidates(name).iter().map(Candidate::name).collect();
         Err(if candidates.is_empty() { UnboundReason::NotGiven } else { UnboundReason::NoFit { candidates } })
+    }
+
+    fn all_candidates(&self, name: &str) -> Vec<Candidate<'a>> {
+        let exact = self.candidates(name, NameMatch::Exact).into_iter();
+        exact.chain(self.candidates(name, NameMatch::Spelling)).collect()
     }
 
     fn fitting(&self, name: &str, matching: NameMatch, schema: &Schema) -> Vec<Candidate<'a>> {

@@ -22,13 +22,13 @@ fn envelopes_of_two_steps_do_not_shadow_each_other() {
 
 #[test]
 fn an_invalid_number_never_becomes_zero() {
-    let schema = schema(r#"{"required": ["amount"], "properties": {"amount": {"type": "number"}}}"#);
-    for body in [r#"{"amount": "unknown"}"#, r#"{"amount": null}"#, r#"{"amount": {"v": 1}}"#, r#"{"amount": "NaN"}"#] {
+    let schema = schema(r#"{"required": ["weight"], "properties": {"weight": {"type": "number"}}}"#);
+    for body in [r#"{"weight": "unknown"}"#, r#"{"weight": null}"#, r#"{"weight": {"v": 1}}"#, r#"{"weight": "NaN"}"#] {
         let results = Results::new(&format!(r#"{{"a": {body}}}"#));
         let unbound = unbound(bind_json("{}", &results, Some(&schema)));
         assert_eq!(
             reasons(&unbound),
-            "`amount`: not set in the plan, and the values in earlier results do not fit the schema: `a.amount`"
+            "`weight`: not set in the plan, and the values in earlier results do not fit the schema: `a.weight`"
         );
     }
 }

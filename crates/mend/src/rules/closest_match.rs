@@ -4,7 +4,7 @@ use reknit_protocol::Value;
 use reknit_protocol::spelling::{are_alike, folded};
 
 use super::only;
-use crate::allowed_change::words_of;
+use crate::value_kind::words_of;
 
 /// Shorter texts are similar to too many others.
 const MIN_LETTERS: usize = 3;

@@ -1,5 +1,6 @@
 //! Fills in a required value that is missing, from the schema, the results or the request.
 
+use reknit_expressions::{belong_together, is_generic_name};
 use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{Number, Object, Path, Value};
 
@@ -31,7 +32,7 @@ pub(super) fn fill_missing(call: &RejectedCall<'_>, fact: &Fact) -> Option<Chang
     let is_top_level = parent.is_root();
     let candidates = [
         (only_value_in_schema(call, &at), THE_SCHEMA),
-        (only_value_in_results(call, &name).filter(|_| is_top_level), "a result"),
+        (only_value_in_results(call, &name).filter(|_| is_top_level && is_specific(call, &name)), "a result"),
         (only_value_in_request(call, &name).filter(|_| is_top_level), "the request"),
         (call.schema_at(&at).and_then(|schema| schema.get("default")).cloned(), THE_DEFAULT),
     ];
@@ -50,6 +51,12 @@ pub(super) fn fill_missing(call: &RejectedCall<'_>, fact: &Fact) -> Option<Chang
 /// Whether there is no value that filling in would overwrite.
 fn is_vacant(value: Option<&Value>) -> bool {
     value.is_none_or(|value| value.is_null() || value.as_str().is_some_and(|text| text.trim().is_empty()))
+}
+
+/// Whether the name alone tells which value of the results is meant: few objects have it, and it is no half of a pair.
+fn is_specific(call: &RejectedCall<'_>, name: &str) -> bool {
+    let declared = call.declared_names(&Path::root()).unwrap_or_default();
+    !is_generic_name(name) && !declared.iter().any(|other| belong_together(name, other))
 }
 
 /// The only value that the schema allows at a path.

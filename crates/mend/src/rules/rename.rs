@@ -6,8 +6,8 @@ use reknit_protocol::{Path, Value};
 use super::closest_match::{closest_name, only_match};
 use super::spelling::is_empty_value;
 use super::{Change, RejectedCall, only, parent_of};
-use crate::allowed_change::words_of;
 use crate::facts::{Fact, FactKind};
+use crate::value_kind::words_of;
 
 /// Moves the value of an unknown field if the error names the right field, or exactly one missing name is similar.
 pub(super) fn rename_field(call: &RejectedCall<'_>, fact: &Fact) -> Option<Change> {

@@ -99,7 +99,7 @@ fn remove_decoration(step: &mut Step, catalogue: &Catalogue) -> Vec<PlanFix> {
 }
 
 /// The name without the decoration; `None` if it has none.
-fn undecorated(name: &str) -> Option<&str> {
+pub(super) fn undecorated(name: &str) -> Option<&str> {
     let without_prefix = PREFIXES.iter().find_map(|prefix| name.strip_prefix(prefix));
     let plain = without_prefix.unwrap_or(name);
     let plain = plain.strip_suffix("()").unwrap_or(plain).trim();

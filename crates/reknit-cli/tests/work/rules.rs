@@ -127,7 +127,7 @@ async fn an_accepted_rule_does_not_reach_an_unsafe_call_without_approval() {
     approved:
       failed: not sent: the plan gives no value for amount
       change: amount: nothing -> 12.50
-      reason: `amount` was found by an accepted rule, and a person approves such a value in an unsafe call
+      reason: `amount` is not added without approval: it was found by an accepted rule, and the call is unsafe
       call:   `pay` of `bank` (unsafe) with {"amount":12.50}
       values: amount from quote at $.data.price, accepted mapping
     --- stderr

@@ -476,6 +476,13 @@ impl InvariantChecker {
                 call.id
             );
         }
+        let differs = |origin: &Provenance| {
+            is_found(origin) || matches!(origin, Provenance::Wired { .. } | Provenance::Corrected { .. })
+        };
+        if call.side_effect != SideEffect::Read && view.provenance.iter().any(|(_, origin)| differs(origin)) {
+            let is_told = view.mends.iter().any(|mend| mend.effect == MendEffect::Applied && mend.rung != Rung::Resend);
+            assert!(is_told || is_approved, "a difference from what was written is told: {}", call.id);
+        }
         // A later correction of another parameter leaves the approved value as it is.
         let is_learned = |origin: &Provenance| matches!(origin, Provenance::Resolved { by: ResolvedBy::Learned, .. });
         for (name, _) in view.provenance.iter().filter(|(_, origin)| is_learned(origin)) {

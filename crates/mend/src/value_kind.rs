@@ -1,27 +1,8 @@
-//! Which changes of a rejected call may be sent, and which a person decides: one table for rules and models.
+//! What a wrong value of a parameter would do.
 
-use reknit_protocol::{Object, SideEffect, Value};
+use reknit_protocol::{Object, Value};
 
 use crate::is_listed;
-
-/// Which parameters an error refers to: by field, by a quoted value, or as a problem of the schema.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ErrorReference {
-    /// The changed parameter, perhaps among others.
-    Changed,
-    Others,
-    Nothing,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NewValueSource {
-    /// It is the old value in another type or spelling.
-    Respelled,
-    /// The request, a result, the error, the schema, or a calculation over these.
-    Evidence,
-    /// A model, and nothing else.
-    Inferred(ValueKind),
-}
 
 /// What a wrong value of a parameter would do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,28 +11,6 @@ pub enum ValueKind {
     Text,
     /// A number, a switch, an address or an identifier: a wrong one means another sum, another action or another person.
     Exact,
-}
-
-/// Whether a change may be sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ChangeVerdict {
-    Send,
-    AskPerson(&'static str),
-}
-
-pub fn judge_change(class: SideEffect, reference: ErrorReference, source: NewValueSource) -> ChangeVerdict {
-    use ChangeVerdict::{AskPerson, Send};
-    match (class, reference, source) {
-        (SideEffect::Unsafe, _, _) => AskPerson("the call must not take effect twice"),
-        (SideEffect::Read, _, _) | (_, _, NewValueSource::Respelled) => Send,
-        (_, ErrorReference::Others, _) => AskPerson("the error refers to other parameters"),
-        (_, _, NewValueSource::Evidence) | (SideEffect::Undeclared, _, NewValueSource::Inferred(ValueKind::Text)) => {
-            Send
-        }
-        (_, _, NewValueSource::Inferred(_)) => {
-            AskPerson("the value does not appear in the request, in a result or in the error")
-        }
-    }
 }
 
 /// Words in the names of parameters whose values identify a person, an account or a thing.
@@ -130,27 +89,6 @@ pub(crate) fn words_of(name: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ErrorReference::{Changed, Nothing, Others};
-    use NewValueSource::{Evidence, Inferred, Respelled};
-    use SideEffect::{Idempotent, Keyed, Read, Undeclared, Unsafe};
-
-    #[test]
-    fn a_change_is_sent_by_class_reference_of_the_error_and_source_of_the_value() {
-        let sources = [Respelled, Evidence, Inferred(ValueKind::Text), Inferred(ValueKind::Exact)];
-        // For each class and reference: how many of the sources, in this order, may send their value.
-        for (classes, changed, others, nothing) in
-            [(&[Read][..], 4, 4, 4), (&[Idempotent, Keyed], 2, 1, 2), (&[Undeclared], 3, 1, 3), (&[Unsafe], 0, 0, 0)]
-        {
-            for (reference, sent) in [(Changed, changed), (Others, others), (Nothing, nothing)] {
-                for (class, (at, source)) in
-                    classes.iter().flat_map(|class| sources.iter().enumerate().map(move |s| (class, s)))
-                {
-                    let verdict = judge_change(*class, reference, *source);
-                    assert_eq!(verdict == ChangeVerdict::Send, at < sent, "{class:?} {reference:?} {source:?}");
-                }
-            }
-        }
-    }
 
     #[test]
     fn numbers_addresses_and_identifiers_are_exact() {
