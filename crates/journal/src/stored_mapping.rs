@@ -18,7 +18,16 @@ pub struct StoredMapping {
     pub expression: String,
 }
 
+/// Before the producer of a mapping that only the runs of one owner use.
+const OWNER: &str = "owner:";
+
 impl StoredMapping {
+    /// The mapping as it is stored for the runs of an owner: nobody learns from the runs of others.
+    pub(crate) fn of_owner(&self, owner: Option<&str>) -> Self {
+        let Some(owner) = owner else { return self.clone() };
+        Self { producer: format!("{}{}", owner_prefix(owner), self.producer), ..self.clone() }
+    }
+
     /// An id that follows from all fields: a mapping with another expression has another id, so nobody accepts what they have
     /// not seen.
     pub fn id(&self) -> String {
@@ -29,6 +38,10 @@ impl StoredMapping {
     }
 }
 
+fn owner_prefix(owner: &str) -> String {
+    format!("{OWNER}{}/", digest(owner))
+}
+
 /// A mapping in the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LearnedMapping {
@@ -37,4 +50,17 @@ pub struct LearnedMapping {
     pub learned_ms: i64,
     /// When a person accepted it. Until then it is only inferred.
     pub accepted_ms: Option<i64>,
+}
+
+impl LearnedMapping {
+    /// The mapping as runs of this owner use it. `None` if others learned it, unless a person has accepted it for all.
+    pub(crate) fn for_owner(mut self, owner: Option<&str>) -> Option<Self> {
+        let producer = &self.mapping.producer;
+        if let Some(own) = owner.and_then(|owner| producer.strip_prefix(&owner_prefix(owner))) {
+            self.mapping.producer = own.to_owned();
+            return Some(self);
+        }
+        let is_for_all = !producer.starts_with(OWNER) && (owner.is_none() || self.accepted_ms.is_some());
+        is_for_all.then_some(self)
+    }
 }

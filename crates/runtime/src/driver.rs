@@ -225,7 +225,7 @@ impl Driver {
     /// Creates a run in the journal without driving it.
     pub(crate) async fn create(&self, mut started: RunStart) -> Result<(Lease, DrivenMachine, Event), DriveError> {
         if let Some(run) = started.as_run_mut() {
-            learned_mappings::add(run, &self.executor().journal).await?;
+            learned_mappings::add(run, &self.executor().journal, self.shared.owner.as_deref()).await?;
         }
         started.set_trace_parent(self.executor().telemetry.parent());
         started.set_engine(self.engine());
@@ -236,9 +236,10 @@ impl Driver {
         let (run, title) = (started.run().clone(), started.title().to_owned());
         let request = started.request_digest().to_string();
         let event = Event { at_ms: self.executor().clock.now_ms(), kind: started.into_event() };
-        let (state, due) = DrivenMachine::begin(&event, &self.executor().journal, &self.executor().telemetry)?;
+        let (mut state, due) = DrivenMachine::begin(&event, &self.executor().journal, &self.executor().telemetry)?;
         let ending = state.machine.ending().map(Ending::status);
         let owner = self.shared.owner.as_ref().map(|owner| owner.name.clone());
+        state.has_owner = owner.is_some();
         let new = NewRun { owner, reservation, ..NewRun::new(run, title, request, to_row(&event, due)?) };
         let lease = self.executor().journal.create(new, &self.shared.holder, self.term()).await?;
         if let Some(status) = ending {
@@ -253,6 +254,17 @@ impl Driver {
             }
         }
         Ok((lease, state, event))
+    }
+
+    /// Whether a run belongs to one of several owners.
+    async fn has_owner(&self, lease: &Lease) -> Result<bool, DriveError> {
+        match self.executor().journal.summary(lease.run()).await {
+            Ok(summary) => Ok(summary.owner.is_some()),
+            Err(error) => {
+                self.give_back(lease).await;
+                Err(error.into())
+            }
+        }
     }
 
     /// Releases the lease of a run that is not driven any more because of an error.
@@ -319,6 +331,7 @@ impl Driver {
                 }
             };
         state.restored.changes_accepted = changes == Changes::Accepted;
+        state.has_owner = self.has_owner(&lease).await?;
         // The process before may have been killed before it could say so.
         state.rule_change = self.shared.rules.as_ref().and_then(|rules| rules.note_rejections(&state.machine));
         let driver = match self.not_before(state.machine.now_ms()).for_machine(&state.machine).await {
@@ -450,7 +463,8 @@ impl Driver {
         if let Some(rules) = &self.shared.rules {
             let is_rejected = decided.iter().flatten().any(|record| record.rejected_rule().is_some());
             let rejected = is_rejected.then(|| rules.note_rejections(&state.machine)).flatten();
-            let ended = state.machine.as_run().filter(|run| run.answer().is_some());
+            // One of several owners does not decide which rules the runs of all others use.
+            let ended = state.machine.as_run().filter(|run| run.answer().is_some() && !state.has_owner);
             let learned = ended.and_then(|run| rules.learn_from(run));
             state.rule_change = learned.or(rejected).or(state.rule_change);
         }

@@ -95,6 +95,8 @@ pub(crate) struct DrivenMachine {
     pub(crate) results: Arc<JournalResults>,
     /// The number of the last change that the run makes to the file with rules.
     pub(crate) rule_change: Option<u64>,
+    /// Whether it belongs to one of several owners.
+    pub(crate) has_owner: bool,
 }
 
 impl DrivenMachine {
@@ -114,7 +116,17 @@ impl DrivenMachine {
         let results = JournalResults::new(journal, machine.id());
         let overview = OverviewBuilder::default();
         let (pending, decided, restored) = (Vec::new(), Vec::new(), Restored::default());
-        let mut state = Self { machine, pending, decided, overview, restored, reporter, results, rule_change: None };
+        let mut state = Self {
+            machine,
+            pending,
+            decided,
+            overview,
+            restored,
+            reporter,
+            results,
+            rule_change: None,
+            has_owner: false,
+        };
         let due = state.add(event, records);
         Ok((state, due))
     }

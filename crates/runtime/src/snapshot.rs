@@ -114,8 +114,9 @@ pub(crate) fn restore_snapshot(
     let results = JournalResults::new(journal, machine.id());
     let restored = Restored { migrated: snapshot.machine_version != MACHINE_VERSION, ..Restored::default() };
     let (decided, overview) = (Vec::new(), saved.overview);
-    let (reporter, rule_change) = (None, None);
-    let mut state = DrivenMachine { machine, pending, decided, overview, restored, reporter, results, rule_change };
+    let (reporter, rule_change, has_owner) = (None, None, false);
+    let mut state =
+        DrivenMachine { machine, pending, decided, overview, restored, reporter, results, rule_change, has_owner };
     for record in newer {
         let wanted = state.apply(&from_row(record)?)?;
         checks.check(record.seq, &wanted)?;

@@ -51,6 +51,10 @@ impl Caller {
         self.token.as_ref().is_none_or(|token| token.allows(scope))
     }
 
+    pub(crate) fn sees_all_runs(&self) -> bool {
+        self.reknit.runtime().owner().is_none_or(|owner| owner.sees_all_runs)
+    }
+
     fn has_token(&self, text: &str) -> bool {
         self.token.as_ref().is_some_and(|token| token.is(text))
     }

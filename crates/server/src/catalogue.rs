@@ -205,10 +205,19 @@ pub(crate) async fn token(caller: Caller) -> Result<Json<TokenView>, ApiError> {
     Ok(Json(TokenView { name, tools, sees_all_runs, budget }))
 }
 
-/// Returns the metrics of the runs that this process drives, of the gateway and of the server, in the text format of Prometheus.
+/// Returns the metrics of the runs that this process drives, of the gateway and of the server, in the text format of Prometheus. They
+/// count the runs of all tokens, so a token must see all runs.
 #[utoipa::path(get, path = "/metrics", tag = "operation",
-    responses((status = 200, content_type = "text/plain", body = String)))]
-pub(crate) async fn metrics(State(server): State<ServerState>) -> impl IntoResponse {
+    responses((status = 200, content_type = "text/plain", body = String), (status = 403, body = ErrorBody)))]
+pub(crate) async fn metrics(State(server): State<ServerState>, caller: Caller) -> Result<impl IntoResponse, ApiError> {
+    if !caller.sees_all_runs() {
+        let message = format!(
+            "the metrics are those of all tokens, and the token `{}` sees only its own runs; `reknit tokens new NAME --scopes read \
+             --all-runs` makes one that sees all",
+            caller.name()
+        );
+        return Err(ApiError::forbidden(message));
+    }
     let mut text = server.metrics.render();
     for (name, help, value) in [
         ("reknit_runs_in_progress", "Runs that this process drives.", server.runs.driven()),
@@ -218,5 +227,5 @@ pub(crate) async fn metrics(State(server): State<ServerState>) -> impl IntoRespo
         // Writing to a string cannot fail.
         let _ = write!(text, "# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}\n");
     }
-    ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text)
+    Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text))
 }

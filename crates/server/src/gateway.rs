@@ -106,12 +106,28 @@ async fn ask_models(
         return Err(GatewayError::invalid("no model is configured; `reknit models` says how to add one"));
     };
     let client = choose(client, &request.model)?;
+    if let Some(stored) = stored_elsewhere(&request).filter(|_| !caller.sees_all_runs()) {
+        let message = format!(
+            "what {stored} refers to is stored by the provider for all tokens of this server, and may belong to another one; send the \
+             conversation itself"
+        );
+        return Err(GatewayError { status: 403, code: "forbidden", message, retry_after_ms: None });
+    }
     let bill = Bill::reserve(caller.reknit.runtime(), &client, &request).await?;
     let attempts = Attempts::new(request, headers, Arc::clone(&server.metrics), bill);
     if attempts.request.stream {
         return stream::respond(client, attempts).await;
     }
     reply::whole(client, attempts).await
+}
+
+/// The part of a request that refers to answers which the provider has stored. All tokens have the same account there.
+fn stored_elsewhere(request: &GatewayRequest) -> Option<&'static str> {
+    let is_reference = |item: &Value| item.get("type").and_then(Value::as_str) == Some("item_reference");
+    let input = request.body.get("input").and_then(Value::as_array).unwrap_or_default();
+    let names = ["previous_response_id", "conversation"].into_iter();
+    let mut named = names.filter(|name| request.body.get(name).is_some_and(|value| !value.is_null()));
+    named.next().or_else(|| input.iter().any(is_reference).then_some("an `item_reference`"))
 }
 
 /// The client with the named model first. The others are asked if it fails.

@@ -115,6 +115,17 @@ impl Journal {
         self.read(move |tables| tables.learned_mappings(limit)).await
     }
 
+    /// The same for a run of this owner: those that its own runs learned, and those that a person has accepted for all.
+    pub async fn learned_mappings_of(
+        &self,
+        owner: Option<&str>,
+        limit: u32,
+    ) -> Result<Vec<LearnedMapping>, StorageError> {
+        let all = self.learned_mappings(u32::MAX).await?.into_iter();
+        let own = all.filter_map(|learned| learned.for_owner(owner));
+        Ok(own.take(limit as usize).collect())
+    }
+
     /// The business keys, the newest first. A key whose window is over counts as free.
     pub async fn business_keys(&self) -> Result<Vec<StoredKey>, StorageError> {
         self.read(|tables| tables.business_keys()).await

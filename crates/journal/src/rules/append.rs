@@ -79,10 +79,10 @@ pub(crate) fn append(
         tables.set_snapshot(key, snapshot)?;
     }
     for mapping in &new.learned_mappings {
-        tables.set_learned_mapping(mapping, run.updated_ms)?;
+        tables.set_learned_mapping(&mapping.of_owner(run.owner.as_deref()), run.updated_ms)?;
     }
     for key in &new.keys {
-        key::change(tables, &lease.run, key, run.updated_ms)?;
+        key::change(tables, &run, key, run.updated_ms)?;
     }
     if let Some(ending) = &new.ending {
         run.status = Some(ending.status.clone());

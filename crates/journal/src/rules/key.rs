@@ -1,11 +1,14 @@
 //! Rules for business keys: who may do a deed, and when it is done.
+//!
+//! A key counts among the runs of one owner. What others do with the same key is neither seen nor changed by them.
 
 use reknit_protocol::RunId;
 
 use super::{RuleResult, check_lease, fenced};
+use crate::blob::digest;
 use crate::error::storage::StoreResult;
 use crate::tables::{RunRow, WriteTables};
-use crate::{EffectClaim, FenceError, KeyChange, KeyedClaim, Lease, StoredKey};
+use crate::{EffectClaim, FenceError, KeyChange, KeyClaim, KeyedClaim, Lease, RunSummary, StoredKey};
 
 /// Who may do the deed of a key.
 #[derive(Debug, PartialEq, Eq)]
@@ -32,6 +35,27 @@ fn is_of(key: &StoredKey, run: &RunId, step: &str) -> bool {
     key.run == *run && key.claim.step == step
 }
 
+/// The key under which the journal has the deed of an owner.
+fn owned_key(owner: Option<&str>, key: &str) -> String {
+    owner.map_or_else(|| key.to_owned(), |owner| digest(&format!("{}:{owner}{key}", owner.len())))
+}
+
+/// The claim as it is stored, and what the journal has about its key. Version 0.1.0 stored keys without their owner: such a key counts
+/// for the owner of its run.
+fn find(tables: &dyn WriteTables, owner: Option<&str>, claim: &KeyClaim) -> StoreResult<(KeyClaim, Option<StoredKey>)> {
+    let mut owned = claim.clone();
+    owned.key = owned_key(owner, &claim.key);
+    let stored = tables.business_key(&owned.key)?;
+    if stored.is_none()
+        && owner.is_some()
+        && let Some(older) = tables.business_key(&claim.key)?
+        && tables.run(&older.run)?.is_some_and(|row| row.summary.owner.as_deref() == owner)
+    {
+        return Ok((claim.clone(), Some(older)));
+    }
+    Ok((owned, stored))
+}
+
 /// Claims an effect and its business key, or neither.
 pub(crate) fn claim_with_key(
     tables: &mut dyn WriteTables,
@@ -54,7 +78,7 @@ pub(super) fn claim_effect(
     let EffectClaim { effect, key, now_ms } = claim;
     let add = |tables: &mut dyn WriteTables| tables.add_claim(row.key, row.summary.len, effect, lease.info.epoch);
     let Some(claim) = key else { return Ok(KeyedClaim::Claimed(add(tables)?)) };
-    let stored = tables.business_key(&claim.key)?;
+    let (claim, stored) = find(tables, row.summary.owner.as_deref(), claim)?;
     let decision = decide(stored.as_ref(), &lease.run, &claim.step, *now_ms);
     match (decision, stored) {
         (Decision::Done, Some(key)) => Ok(KeyedClaim::Done(key)),
@@ -64,7 +88,7 @@ pub(super) fn claim_effect(
         }
         (Decision::Caller | Decision::Done | Decision::Wait, _) => {
             let outcome = add(tables)?;
-            let key = StoredKey { claim: claim.clone(), run: lease.run.clone(), since_ms: *now_ms, receipt: None };
+            let key = StoredKey { claim, run: lease.run.clone(), since_ms: *now_ms, receipt: None };
             tables.set_business_key(&key)?;
             Ok(KeyedClaim::Claimed(outcome))
         }
@@ -72,18 +96,23 @@ pub(super) fn claim_effect(
 }
 
 /// Stores what became of the deed of a call. A key that meanwhile belongs to another call, or has a receipt, is left alone.
-pub(super) fn change(tables: &mut dyn WriteTables, run: &RunId, change: &KeyChange, at_ms: i64) -> StoreResult<()> {
+pub(super) fn change(
+    tables: &mut dyn WriteTables,
+    run: &RunSummary,
+    change: &KeyChange,
+    at_ms: i64,
+) -> StoreResult<()> {
     let KeyChange { claim, receipt } = change;
-    let stored = tables.business_key(&claim.key)?;
-    if stored.is_some_and(|key| !is_of(&key, run, &claim.step) || key.receipt.is_some()) {
+    let (claim, stored) = find(tables, run.owner.as_deref(), claim)?;
+    if stored.is_some_and(|key| !is_of(&key, &run.run, &claim.step) || key.receipt.is_some()) {
         return Ok(());
     }
     match receipt {
         None => _ = tables.remove_business_key(&claim.key)?,
         // A key that a person has removed is stored again: the deed is done.
         Some(_) => tables.set_business_key(&StoredKey {
-            claim: claim.clone(),
-            run: run.clone(),
+            claim,
+            run: run.run.clone(),
             since_ms: at_ms,
             receipt: receipt.clone(),
         })?,
@@ -94,7 +123,6 @@ pub(super) fn change(tables: &mut dyn WriteTables, run: &RunId, change: &KeyChan
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::KeyClaim;
 
     fn stored(run: &str, step: &str, receipt: Option<&str>) -> StoredKey {
         let [key, capability, values, step] = ["k", "shop/refund", "{}", step].map(str::to_owned);

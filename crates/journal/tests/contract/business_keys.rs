@@ -4,7 +4,7 @@ use reknit_journal::{
     Append, ClaimOutcome, EffectClaim, FenceError, Journal, KeyChange, KeyClaim, KeyedClaim, Lease, StoredKey,
 };
 
-use crate::support::{event, leased, process_on_laptop, stores, term};
+use crate::support::{event, leased, leased_by, process_on_laptop, stores, term};
 
 fn key(step: &str) -> KeyClaim {
     let [key, capability, values, step] = ["k", "shop/refund", r#"{"order_id":7}"#, step].map(str::to_owned);
@@ -42,6 +42,28 @@ async fn a_pending_key_holds_back_every_other_call_and_its_receipt_answers_them(
         assert_eq!(journal.business_keys().await.unwrap(), [done], "{name}");
         assert_eq!(claim(journal, &b, "s", 1_030).await, NEW, "{name}: the window is over");
         assert_eq!(journal.business_keys().await.unwrap(), [stored("b", "s", 1_030, None)], "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_key_counts_among_the_runs_of_one_owner() {
+    for store in stores() {
+        let (journal, name) = (&store.journal, store.name);
+        let (ann, bob) = (leased_by(journal, "a", "ann").await, leased_by(journal, "b", "bob").await);
+        let nobody = leased(journal, "n").await;
+        for lease in [&ann, &bob, &nobody] {
+            assert_eq!(claim(journal, lease, "s", 10).await, NEW, "{name}: {}", lease.run());
+        }
+        journal.append(&ann, change(1, 20, "s", Some("1"))).await.unwrap();
+        let (more_of_ann, more_of_bob) = (leased_by(journal, "a2", "ann").await, leased_by(journal, "b2", "bob").await);
+        let done = claim(journal, &more_of_ann, "s", 30).await;
+        assert!(matches!(&done, KeyedClaim::Done(key) if key.run.as_str() == "a"), "{name}: {done:?}");
+        let held = claim(journal, &more_of_bob, "s", 30).await;
+        assert!(matches!(&held, KeyedClaim::Held { by, .. } if by.run.as_str() == "b"), "{name}: {held:?}");
+        // A person who decides in a run of bob settles nothing of ann, nor does a release.
+        journal.append(&bob, change(1, 40, "s", None)).await.unwrap();
+        assert_eq!(claim(journal, &more_of_bob, "s", 50).await, NEW, "{name}");
+        assert_eq!(claim(journal, &more_of_ann, "s", 50).await, done, "{name}");
     }
 }
 

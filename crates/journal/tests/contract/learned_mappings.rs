@@ -2,7 +2,7 @@
 
 use reknit_journal::{Append, AppendError, Journal, StoredMapping};
 
-use crate::support::{event, leased, stores};
+use crate::support::{event, leased, leased_by, stores};
 
 fn mapping(parameter: &str, expression: &str) -> StoredMapping {
     let (producer, consumer) = ("stock/quote".to_owned(), "money/convert".to_owned());
@@ -34,6 +34,26 @@ async fn the_newest_mapping_comes_first_and_replaces_an_older_one() {
         let newest = [mapping("b", "it.data.b"), in_order[0].clone()];
         assert_eq!(learned(&store.journal, 9).await, newest, "{}", store.name);
         assert_eq!(learned(&store.journal, 1).await, newest[..1], "{}", store.name);
+    }
+}
+
+#[tokio::test]
+async fn nobody_learns_from_the_runs_of_another_owner_unless_a_person_has_accepted_it() {
+    for store in stores() {
+        let (journal, name) = (&store.journal, store.name);
+        let known = async |owner: Option<&str>| {
+            let known = journal.learned_mappings_of(owner, 9).await.unwrap();
+            known.into_iter().map(|learned| learned.mapping).collect::<Vec<_>>()
+        };
+        let (ann, nobody) = (leased_by(journal, "a", "ann").await, leased(journal, "n").await);
+        let (of_ann, of_nobody) = (mapping("a", "it.ann"), mapping("a", "it.nobody"));
+        journal.append(&ann, append(1, 10, vec![of_ann.clone()])).await.unwrap();
+        journal.append(&nobody, append(1, 10, vec![of_nobody.clone()])).await.unwrap();
+        assert_eq!(known(Some("ann")).await, [of_ann.clone()], "{name}");
+        assert_eq!(known(None).await, [of_nobody.clone()], "{name}");
+        assert_eq!(known(Some("bob")).await, [], "{name}");
+        assert!(journal.accept_mapping(&of_nobody, 20).await.unwrap(), "{name}");
+        assert_eq!(known(Some("bob")).await, [of_nobody], "{name}");
     }
 }
 

@@ -35,6 +35,12 @@ pub(crate) async fn leased(journal: &Journal, run: &str) -> Lease {
     journal.create(new_run(run), &Holder::this_process(), term(0)).await.expect("the run is new")
 }
 
+/// The same for a run of an owner.
+pub(crate) async fn leased_by(journal: &Journal, run: &str, owner: &str) -> Lease {
+    let new = NewRun { owner: Some(owner.to_owned()), ..new_run(run) };
+    journal.create(new, &Holder::this_process(), term(0)).await.expect("the run is new")
+}
+
 /// A process on another host.
 pub(crate) fn process_on_laptop() -> Holder {
     let mut holder = Holder::this_process();

@@ -56,13 +56,15 @@ fn listed_tool(context: &PageContext, tool: &CatalogueTool, usage: &RunUsage) ->
                 problem: one.problem.map(|text| if is_owner { text } else { "it cannot be used now".to_owned() }),
             })
             .collect(),
-        health: Some(listed_health(runtime.tool_health(tool.name.as_str()))),
+        health: all_health(context, || runtime.tool_health(tool.name.as_str())),
         capabilities: tool.visible_capabilities().map(|entry| listed(&tool.key(entry), entry, usage)).collect(),
     }
 }
 
-fn listed_health(health: EndpointHealth) -> ListedHealth {
-    ListedHealth { breaker: health.breaker, calls: health.calls, max_calls: health.max_calls }
+/// How an endpoint does with the calls of all tokens; `None` for a reader who sees only the runs of one.
+fn all_health(context: &PageContext, health: impl FnOnce() -> EndpointHealth) -> Option<ListedHealth> {
+    let EndpointHealth { breaker, calls, max_calls, .. } = context.caller.sees_all_runs().then(health)?;
+    Some(ListedHealth { breaker, calls, max_calls })
 }
 
 fn listed(key: &str, entry: &CatalogueEntry, usage: &RunUsage) -> ToolCapability {
@@ -119,7 +121,7 @@ fn listed_model(context: &PageContext, name: &TargetName) -> ListedModel {
         model: target.filter(is_remote).map(|target| (target.provider.to_string(), target.model.clone())),
         context_window: target.and_then(|target| target.max_context),
         prices: runtime.policy.prices.get(name).copied(),
-        health: Some(listed_health(runtime.model_health(name))),
+        health: all_health(context, || runtime.model_health(name)),
     }
 }
 

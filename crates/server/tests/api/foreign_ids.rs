@@ -5,7 +5,7 @@ use reknit_journal::{Deletion, RunFilter};
 use reknit_plan::read_plan_file;
 use reknit_protocol::{RunId, Sha256, hex};
 use reknit_runtime::RunOwner;
-use reknit_server::{Access, Scope};
+use reknit_server::{Access, Scope, Token};
 use reqwest::StatusCode;
 use serde_json::{Value as Json, json};
 
@@ -96,6 +96,18 @@ async fn an_idempotency_key_never_finds_the_run_of_another_token() {
         assert_eq!(error_of(keyed(plan), StatusCode::CONFLICT).await, format!("the id `{id}` is in use"));
     }
     assert_eq!(shared.owners_of_runs().await, ["bob"]);
+}
+
+#[tokio::test]
+async fn metrics_are_for_tokens_that_see_all_runs() {
+    let (ann, of_ann) = token("ann", &[Scope::Read]);
+    let (prometheus, of_prometheus) = token("prometheus", &[Scope::Read]);
+    let of_prometheus = Token { sees_all_runs: true, ..of_prometheus };
+    let api = Api::open(bank(), Vec::new(), Access::Tokens(vec![of_ann, of_prometheus]), 10).await;
+    let refused = error_of(api.get("/metrics").bearer_auth(&ann), StatusCode::FORBIDDEN).await;
+    assert!(refused.contains("`ann` sees only its own runs") && refused.contains("--all-runs"), "{refused}");
+    let seen = api.get("/metrics").bearer_auth(&prometheus).send().await.expect("an answer");
+    assert_eq!(seen.status(), StatusCode::OK);
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@ mod foreign_ids;
 mod gateway;
 mod overload;
 mod owners;
+mod two_tenants;
 mod ui;
 mod verdicts;
 

@@ -205,10 +205,18 @@ async fn a_request_of_a_token_with_a_budget_may_not_cost_more_than_was_reserved(
     assert_eq!(chat.send().await.expect("an answer").status(), StatusCode::OK);
     let sent: Json = serde_json::from_str(&api.model.requests()[0].body.to_string()).expect("JSON");
     assert_eq!(sent["max_tokens"], 16_384, "the limit that was reserved is sent");
-    let stored = json!({"model": "auto", "input": "And now?", "previous_response_id": "resp_1"});
+    let stored = json!({"model": "auto", "input": "And now?", "prompt": {"id": "p"}});
     let refused = api.post("/v1/responses", &ann, &stored);
     let refused = json_of(refused, StatusCode::BAD_REQUEST).await;
-    assert!(refused.to_string().contains("what `previous_response_id` adds may cost any amount"), "{refused}");
+    assert!(refused.to_string().contains("what `prompt` adds may cost any amount"), "{refused}");
+    for stored in [
+        json!({"model": "auto", "input": "And now?", "previous_response_id": "resp_1"}),
+        json!({"model": "auto", "input": "And now?", "conversation": {"id": "conv_1"}}),
+        json!({"model": "auto", "input": [{"type": "item_reference", "id": "msg_1"}, {"role": "user", "content": "x"}]}),
+    ] {
+        let refused = json_of(api.post("/v1/responses", &ann, &stored), StatusCode::FORBIDDEN).await;
+        assert!(refused.to_string().contains("may belong to another one"), "{refused}");
+    }
     assert_eq!(api.model.requests().len(), 1);
 }
 
