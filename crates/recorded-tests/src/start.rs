@@ -15,6 +15,7 @@ use reknit_plan::{
 use reknit_protocol::{Object, Plan, RunId, Value};
 use reknit_runtime::RunStart;
 use reknit_runtime::agent::{Agent, AgentLimits};
+use reknit_runtime::config::check_regular_file;
 
 use crate::json::{from_value, to_value, unread_key, with_differences};
 use crate::test_file::{AgentSource, PlanSource, TestAgent, TestFile, TestStart};
@@ -252,6 +253,8 @@ fn plan_error(name: &str, error: &PlanError) -> TestStartError {
 /// The text of a file that a test names.
 pub(crate) fn read_text(path: &Path) -> Result<String, TestStartError> {
     let failed = |error: String| TestStartError::one(format!("cannot read `{}`: {error}", path.display()));
+    // A pipe or a device might never end.
+    check_regular_file(path).map_err(|error| failed(error.to_string()))?;
     let size = std::fs::metadata(path).map_err(|error| failed(error.to_string()))?.len();
     if size > MAX_BYTES {
         return Err(failed(format!("it is larger than {} MiB", MAX_BYTES >> 20)));

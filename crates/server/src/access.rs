@@ -18,7 +18,7 @@ use reknit_protocol::{Sha256, hex};
 
 use crate::api_error::ApiError;
 use crate::page_request::{self, is_open_page, is_page};
-use crate::token::{Scope, Token};
+use crate::token::{Scope, Token, TokenHash};
 
 /// Where MCP clients connect.
 pub(crate) const MCP_PATH: &str = "/mcp";
@@ -55,8 +55,8 @@ impl Caller {
         self.reknit.runtime().owner().is_none_or(|owner| owner.sees_all_runs)
     }
 
-    fn has_token(&self, text: &str) -> bool {
-        self.token.as_ref().is_some_and(|token| token.is(text))
+    fn has_token(&self, hash: &TokenHash) -> bool {
+        self.token.as_ref().is_some_and(|token| token.hash.is(hash))
     }
 }
 
@@ -97,7 +97,13 @@ impl Gate {
 
     /// The name of a token; `None` for an unknown token, or if the server has no tokens.
     pub(crate) fn token_name(&self, text: &str) -> Option<&str> {
-        self.callers.iter().find(|caller| caller.has_token(text)).map(Caller::name)
+        self.with_token(text).map(Caller::name)
+    }
+
+    /// The digest is computed once: a long text costs no more with many tokens.
+    fn with_token(&self, text: &str) -> Option<&Caller> {
+        let hash = TokenHash::of(text);
+        self.callers.iter().find(|caller| caller.has_token(&hash))
     }
 
     /// The caller of a server without tokens.
@@ -116,7 +122,7 @@ impl Gate {
         let Some(given) = bearer(headers).or(given) else {
             return Err(refused("a token is needed: send the header `Authorization: Bearer TOKEN`"));
         };
-        let Some(caller) = self.callers.iter().find(|caller| caller.has_token(given)) else {
+        let Some(caller) = self.with_token(given) else {
             return Err(refused("the token is not known"));
         };
         let name = caller.name();

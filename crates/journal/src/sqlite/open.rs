@@ -83,6 +83,10 @@ pub(crate) fn connect(path: &Path) -> StoreResult<Connection> {
     connection.set_prepared_statement_cache_capacity(64);
     // Without this, SQLite compiles some statements again for other parameters.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    // A file of somebody else must not change what is written: no version of this crate makes triggers or views.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     Ok(connection)
 }
 

@@ -52,6 +52,22 @@ async fn an_empty_file_beside_a_log_is_damaged_and_the_log_is_kept() {
 }
 
 #[tokio::test]
+async fn a_trigger_in_a_file_of_somebody_else_changes_nothing() {
+    let (_directory, path) = new_path();
+    let journal = open(&path);
+    let lease = leased(&journal, "r").await;
+    drop(journal);
+    let sql =
+        "CREATE TRIGGER evil AFTER INSERT ON events BEGIN DELETE FROM claims; UPDATE runs SET title = 'evil'; END";
+    Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+    let journal = open(&path);
+    assert!(journal.claim(&lease, "s/call/1").await.is_ok());
+    grow(&journal, &lease, 1).await;
+    assert_eq!(journal.claims(lease.run()).await.unwrap(), ["s/call/1"]);
+    assert_eq!(journal.summary(lease.run()).await.unwrap().title, "");
+}
+
+#[tokio::test]
 async fn changed_or_deleted_rows_are_detected() {
     for (sql, expected) in [
         ("DELETE FROM events WHERE seq = 1", "events of run `r` are missing"),

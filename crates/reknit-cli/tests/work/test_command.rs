@@ -80,6 +80,13 @@ fn a_broken_test_is_no_test() {
     );
 }
 
+#[test]
+fn a_test_that_names_a_device_ends() {
+    let test = "plan: /dev/zero\nexpect:\n  status: complete\n";
+    let refused = World::new().file("tests/a.yaml", test).reknit(&["test"]);
+    assert!(refused.contains("`/dev/zero`: it is a device, not a regular file"), "{refused}");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_survives_processes_that_are_really_killed() {
     let world = recorded().await;

@@ -24,6 +24,7 @@ impl Random {
     }
 }
 
+#[derive(Debug)]
 struct Tenant {
     name: &'static str,
     token: String,
@@ -79,7 +80,7 @@ impl World {
         let scopes = [Scope::Read, Scope::Run, Scope::Approve];
         let ((ann, of_ann), (bob, of_bob)) = (token("ann", &scopes), token("bob", &scopes));
         let tool = bank().start().await.expect("the tool starts");
-        let rule = KeyRule { fields: vec!["amount".to_owned()], window_s: 86_400, extra: Default::default() };
+        let rule = KeyRule::new(["amount"]);
         let builder = Reknit::builder().tool_service("bank", &tool.base_url());
         let builder = builder.configure(|config| config.business_key("bank/refund", rule));
         let reknit = builder.start().await.expect("it starts");
@@ -89,7 +90,7 @@ impl World {
             let sessions = vec![mcp_session(&api, &token).await];
             tenants.push(Tenant { name, token, sessions, runs: BTreeSet::new(), deeds: BTreeSet::new() });
         }
-        let tenants = tenants.try_into().ok().expect("two");
+        let tenants = tenants.try_into().expect("two");
         Self { api, random: Random(7), tenants, chosen: BTreeMap::new(), unknown: BTreeSet::new() }
     }
 

@@ -5,14 +5,16 @@ use std::path::{Path, PathBuf};
 
 use landlock::{
     ABI, Access as _, AccessFs, AccessNet, CompatLevel, Compatible as _, PathBeneath, PathFd, Ruleset,
-    RulesetAttr as _, RulesetCreatedAttr as _, RulesetError, RulesetStatus,
+    RulesetAttr as _, RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope,
 };
 
 use super::{Sandbox, SandboxMode};
 
-/// The version of Landlock whose rights over files are used (Linux 6.2), and the one that knows TCP (Linux 6.7).
+/// The version of Landlock whose rights over files are used (Linux 6.2), the one that knows TCP (Linux 6.7), and the one that knows
+/// signals and abstract sockets (Linux 6.12): with them a program could end or use programs outside of the sandbox.
 const FILES: ABI = ABI::V3;
 const NETWORK: ABI = ABI::V4;
+const SCOPES: ABI = ABI::V6;
 
 /// What every program may read, if not everything: the system.
 const SYSTEM: [&str; 9] = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/opt", "/proc", "/sys"];
@@ -31,6 +33,9 @@ pub(super) fn restrict_thread(sandbox: &Sandbox, folder: &Path) -> io::Result<()
     let mut rules = Ruleset::default().set_compatibility(level).handle_access(all).map_err(failed)?;
     if !sandbox.network {
         rules = rules.handle_access(AccessNet::from_all(NETWORK)).map_err(failed)?;
+    }
+    if can_scope() {
+        rules = rules.scope(Scope::from_all(SCOPES)).map_err(failed)?;
     }
     let mut rules = rules.create().map_err(failed)?.set_compatibility(CompatLevel::BestEffort);
     let mut usual: Vec<(PathBuf, _)> = Vec::new();
@@ -71,6 +76,11 @@ pub(super) fn check_kernel() -> Result<(), String> {
         Ok(_) => Ok(()),
         Err(_) => Err("the kernel has no Landlock, or one that is too old".to_owned()),
     }
+}
+
+fn can_scope() -> bool {
+    let rules = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+    rules.scope(Scope::from_all(SCOPES)).and_then(Ruleset::create).is_ok()
 }
 
 pub(super) fn can_deny_tcp() -> bool {

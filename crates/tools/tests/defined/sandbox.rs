@@ -34,6 +34,12 @@ fn sandbox() -> Option<Sandbox> {
     None
 }
 
+fn linux_is_at_least(major: u32, minor: u32) -> bool {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let mut numbers = release.split(['.', '-']).map_while(|part| part.parse::<u32>().ok());
+    (numbers.next(), numbers.next()) >= (Some(major), Some(minor))
+}
+
 /// A sandbox, and three folders that it does not allow.
 fn sandbox_and_folders() -> Option<(Sandbox, [TempDir; 3])> {
     let sandbox = sandbox()?;
@@ -70,6 +76,30 @@ async fn a_confined_command_reads_only_what_it_may() {
     assert!(succeeds(&read(&own), own.path(), &sandbox).await);
     assert!(succeeds(&read(&allowed), own.path(), &sandbox).await);
     assert!(!succeeds(&read(&other), own.path(), &sandbox).await);
+}
+
+#[tokio::test]
+async fn no_link_and_no_process_of_others_leads_a_confined_command_outside() {
+    let Some((mut sandbox, [own, other, _])) = sandbox_and_folders() else { return };
+    sandbox.read = vec![own.path().to_owned()];
+    std::fs::write(other.path().join("file"), "x").expect("it is written");
+    let (file, process) = (other.path().join("file"), std::process::id());
+    let file = file.display();
+    for script in [
+        format!("ln -s '{file}' link && cat link"),
+        format!("ln '{file}' hard && cat hard"),
+        format!("mv '{file}' here"),
+        format!("echo x > link2 && ln -sf '{file}' link2 && echo y > link2"),
+        format!("cat /proc/{process}/root'{file}'"),
+        format!("cat /proc/self/root'{file}'"),
+    ] {
+        assert!(!succeeds(&script, own.path(), &sandbox).await, "{script}");
+    }
+    assert_eq!(std::fs::read_to_string(other.path().join("file")).expect("it is there"), "x");
+    assert!(succeeds("sleep 5 & kill $!", own.path(), &sandbox).await, "its own processes");
+    if linux_is_at_least(6, 12) {
+        assert!(!succeeds(&format!("kill -0 {process}"), own.path(), &sandbox).await);
+    }
 }
 
 #[tokio::test]
