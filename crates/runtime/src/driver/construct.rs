@@ -113,8 +113,9 @@ impl Driver {
         self
     }
 
+    /// Starts runs on behalf of an owner. Runs that exist keep theirs.
     #[must_use]
-    pub(crate) fn with_owner(mut self, owner: Option<Arc<RunOwner>>) -> Self {
+    pub fn with_owner(mut self, owner: Option<Arc<RunOwner>>) -> Self {
         self.parts_mut().owner = owner;
         self
     }

@@ -53,7 +53,7 @@ pub(crate) const EXPECTED: [(&str, u64); 45] = [
     ("event of an item of a loop", 10),
     ("poll", 50),
     ("effect verified", 10),
-    ("second plan", 40),
+    ("second plan", 80),
 ];
 
 impl Counts {

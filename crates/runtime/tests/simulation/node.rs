@@ -8,14 +8,15 @@ use reknit_journal::test_support::{InboxPoll, simulated_holder};
 use reknit_journal::{AppendError, FenceError, Journal, RunFilter, StatusFilter};
 use reknit_protocol::RunId;
 use reknit_runtime::{
-    BreakerPolicy, Breakers, CallLimits, CallRate, Clock, DriveError, DriveOutcome, Driver, EventOrigin, RunStart,
-    ToolLimits, Watcher,
+    BreakerPolicy, Breakers, CallLimits, CallRate, Clock, DriveError, DriveOutcome, Driver, EventOrigin, RunOwner,
+    RunStart, ToolLimits, Watcher,
 };
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::checker::{Mishap, MishapKind};
 use crate::network::SimulatedNetwork;
+use crate::plot::owner_of;
 use crate::process::{Process, ProcessHandle, Status};
 use crate::world::World;
 
@@ -41,6 +42,10 @@ pub(crate) struct Node {
 struct Drive {
     task: AbortHandle,
     began_ms: u64,
+}
+
+fn owner(name: &str) -> Arc<RunOwner> {
+    Arc::new(RunOwner { name: name.to_owned(), tools: None, monthly_budget: None, sees_all_runs: false })
 }
 
 impl Node {
@@ -96,7 +101,7 @@ impl Node {
         let task = tokio::spawn(async move {
             node.process.gate().await;
             let result = match start {
-                Some(start) => node.driver.start(start).await,
+                Some(start) => node.driver.clone().with_owner(owner_of(&run).map(owner)).start(start).await,
                 None => node.driver.resume(&RunId::new(run.as_str())).await,
             };
             node.process.gate().await;

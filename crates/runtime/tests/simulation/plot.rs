@@ -191,6 +191,12 @@ fn draw_controls(step: &mut Step, run: &str, random: &mut Random) {
     }
 }
 
+/// Whose run it is: some belong to nobody.
+pub(crate) fn owner_of(run: &str) -> Option<&'static str> {
+    let number: usize = run.rsplit('-').next().and_then(|number| number.parse().ok()).unwrap_or(0);
+    [None, Some("ann"), Some("bob")][number % 3]
+}
+
 fn draw_session(id: &str, catalogue: &Arc<Catalogue>, templates: &Arc<Templates>, random: &mut Random) -> PlottedRun {
     let turns = (0..random.below(4)).map(|_| {
         let calls = (0..=random.below(2)).map(|_| {

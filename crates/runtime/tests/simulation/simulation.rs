@@ -11,6 +11,7 @@ use reknit_runtime::signals;
 
 use crate::counts::Counts;
 use crate::node::Node;
+use crate::plot::owner_of;
 use crate::process::Status;
 use crate::world::{Tracing, World};
 
@@ -245,7 +246,9 @@ async fn settle_keys(world: &Arc<World>) {
         world.count("key settled by a person");
         let is_done = {
             let tool = world.tool.lock().expect("no panic");
-            tool.deeds.iter().any(|deed| deed.business_key.as_ref() == Some(&key.claim.key))
+            let values = Some((key.claim.capability.clone(), key.claim.values.clone()));
+            let owner = owner_of(key.run.as_str());
+            tool.deeds.iter().any(|deed| deed.key_values == values && owner_of(&deed.run) == owner)
         };
         world.note(|| format!("a person settles {}: {is_done}", key.claim.values));
         let settled = if is_done {

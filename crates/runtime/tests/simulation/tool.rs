@@ -15,6 +15,8 @@ pub(crate) struct Deed {
     pub(crate) side_effect: SideEffect,
     pub(crate) idempotency_key: Option<String>,
     pub(crate) business_key: Option<String>,
+    /// The capability and the values of the business key, as the journal has them.
+    pub(crate) key_values: Option<(String, String)>,
 }
 
 /// What becomes of a request that has reached the tool.
@@ -103,6 +105,10 @@ impl Tool {
                 side_effect: call.side_effect,
                 idempotency_key: call.idempotency_key.clone(),
                 business_key: call.business_key.as_ref().map(|key| key.id.clone()),
+                key_values: call
+                    .business_key
+                    .as_ref()
+                    .map(|key| (format!("{}/{}", call.tool, call.capability), key.values.to_string())),
             });
         }
         let mut done =

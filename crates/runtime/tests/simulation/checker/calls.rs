@@ -6,6 +6,7 @@ use reknit_runtime::signals;
 
 use super::{Checked, Checker, ready};
 use crate::network::call_digest;
+use crate::plot::owner_of;
 use crate::process::{DiskFaultKind, Process, Status};
 use crate::tool::Deed;
 
@@ -113,7 +114,10 @@ impl Checker {
             return Err(format!("{run_id}: {step} was done {count} times, allowed were {most}"));
         }
         let Some(key) = &call.business_key else { return Ok(()) };
-        let same: Vec<&Deed> = deeds.iter().filter(|deed| deed.business_key.as_ref() == Some(&key.id)).collect();
+        // Each owner does its own deeds.
+        let is_same =
+            |deed: &&Deed| deed.business_key.as_ref() == Some(&key.id) && owner_of(&deed.run) == owner_of(run_id);
+        let same: Vec<&Deed> = deeds.iter().filter(is_same).collect();
         let mut steps: Vec<(&str, &str)> = same.iter().map(|deed| (deed.run.as_str(), deed.step.as_str())).collect();
         steps.sort_unstable();
         steps.dedup();

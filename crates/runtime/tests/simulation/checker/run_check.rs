@@ -8,6 +8,7 @@ use reknit_protocol::{CapabilityName, EffectKind, Object};
 
 use super::calls::LEAST_DRAIN_MS;
 use super::{Checked, Mishap, Seen, ready};
+use crate::plot::owner_of;
 use crate::process::{DiskFault, DiskFaultKind, Process};
 
 /// A call that a person approved.
@@ -44,6 +45,19 @@ pub(crate) struct RunCheck {
     pub(crate) approved: Vec<ApprovedCall>,
     /// Who appended, and when.
     pub(crate) commits: Vec<(u32, u64)>,
+}
+
+/// What another run has done counts only if it has the same owner.
+fn check_owner(run: &str, kind: &EventKind) -> Checked {
+    let other = match kind {
+        EventKind::ReceiptKnown { receipt, .. } => &receipt.run,
+        EventKind::KeyHeld { holder, .. } => &holder.run,
+        _ => return Ok(()),
+    };
+    if owner_of(run) == owner_of(other.as_str()) {
+        return Ok(());
+    }
+    Err(format!("it learned of a deed of {other}, which belongs to another owner"))
 }
 
 impl RunCheck {
@@ -107,6 +121,7 @@ impl RunCheck {
             let effect = event.kind.effect().map(|effect| format!(" {effect}")).unwrap_or_default();
             seen.notes.push(format!("p{} {id} #{} {}{effect}", process.pid, row.seq, event.kind.name()));
             self.check_interruption(&event.kind, process, mishaps)?;
+            check_owner(id.as_str(), &event.kind)?;
             self.add_decision(&event.kind);
             let before = digests(&self.pending);
             let records = self.machine.apply(&event).map_err(|error| format!("event {}: {error}", row.seq))?;
