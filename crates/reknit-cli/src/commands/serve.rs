@@ -125,10 +125,14 @@ fn check_limits(tokens: &[Token], reknit: &Runtime) -> Result<(), Failure> {
 }
 
 /// Each connection is a file, and many systems let a process open only 1,024 unless it asks for more. How many connections there can
-/// be follows from the limit as it is then.
+/// be follows from the limit as it is then. Programs that are started here get the same limit, and some of them take long with a large one.
 fn raise_file_limit() {
+    const MAX_FILES: u64 = 65_536;
     let limit = getrlimit(Resource::Nofile);
-    if let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }) {
+    let wanted = limit.maximum.unwrap_or(MAX_FILES).min(MAX_FILES);
+    if limit.current.is_some_and(|current| current < wanted)
+        && let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), ..limit })
+    {
         tracing::warn!("the limit of open files stays at {:?}: {error}", limit.current);
     }
 }
