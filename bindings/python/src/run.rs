@@ -282,7 +282,8 @@ impl RunHandle {
 
     /// Cancels the run.
     fn cancel(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| runtime().block_on(self.handle.cancel())).map_err(|error| errors::of_error(&error))
+        let cancelled = py.detach(|| runtime().block_on(self.handle.cancel()));
+        cancelled.map(|_| ()).map_err(|error| errors::of_error(&error))
     }
 }
 

@@ -137,6 +137,14 @@ impl Attachment {
         Self::new(media_type, AttachmentSource::Base64(text.into()))
     }
 
+    /// Whether its bytes, if it has them, are Base64 and not nothing.
+    pub fn has_bytes(&self) -> bool {
+        match &self.source {
+            AttachmentSource::Base64(text) => STANDARD.decode(text).is_ok_and(|bytes| !bytes.is_empty()),
+            AttachmentSource::Path(_) | AttachmentSource::Url(_) => false,
+        }
+    }
+
     fn new(media_type: impl Into<String>, source: AttachmentSource) -> Self {
         Self { media_type: media_type.into(), source, name: None }
     }
@@ -182,6 +190,8 @@ mod tests {
             Message::tool_result(&call, "a chart").with_attachments(vec![Attachment::url("image/png", "https://x/y")]),
             Message::user("and this?").with_attachments(vec![Attachment::file("a/b.pdf").unwrap()]),
         ];
+        assert!(Attachment::bytes("image/png", b"abc").has_bytes());
+        assert!(!Attachment::base64("image/png", "a b").has_bytes());
         let text = serde_json::to_string(&messages).unwrap().replace("},{\"role", "},\n{\"role");
         insta::assert_snapshot!(text, @r#"
         [{"role":"user","text":"what is it?","attachments":[{"media_type":"image/png","source":{"base64":"YWJj"}}]},

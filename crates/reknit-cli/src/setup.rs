@@ -21,7 +21,7 @@ pub(crate) use arguments::{
     AnswerBy, ApprovalArguments, AttachArguments, DriveArguments, FileArguments, MetadataArguments, ModelArguments,
     OutputArguments, RunArgument, RunIdArgument, SetupArguments,
 };
-pub(crate) use attach::{read_attachments, require_reader};
+pub(crate) use attach::read_attachments;
 pub(crate) use end_signals::{EndSignal, EndSignals, unless_ended};
 pub(crate) use plan_file::{agent_problem, read_agents};
 pub(crate) use saved_run::{

@@ -4,7 +4,7 @@ use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 use std::sync::Arc;
 
-use reknit_engine::{AskPerson, Decision};
+use reknit_engine::{AskPerson, Decision, Explanation};
 use reknit_protocol::RunId;
 use reknit_runtime::operations::{self, CancelOutcome, QuestionDecision};
 use reknit_runtime::{DecisionOutcome, Refusal, RefusalCode, signals, system_ms};
@@ -120,6 +120,11 @@ impl RunHandle {
     pub async fn stop(&self) -> Result<(), Refusal> {
         self.state.journal.send(&self.id, signals::stop(), system_ms()).await?;
         Ok(())
+    }
+
+    /// What was asked, done, mended, decided and spent so far, in plain words.
+    pub async fn explain(&self) -> Result<Explanation, Refusal> {
+        operations::explain(&self.state.journal, &self.id).await
     }
 
     /// Waits for the end of the run. Only a run that did everything that it was asked for has an answer.

@@ -14,6 +14,7 @@ mod reservation;
 mod restore;
 mod run_loop;
 
+pub use join::started_before;
 pub(crate) use reopen::check_reopening;
 pub(crate) use restore::restore;
 

@@ -45,6 +45,9 @@ pub enum ForkError {
         /// The point at which the run can be forked with these changes.
         fork_at: String,
     },
+    /// The fork needs what this process does not have.
+    #[error("cannot fork run `{run}` without {}", .missing.join(", "))]
+    Missing { run: RunId, missing: Vec<String> },
     /// With the changes, the run ends before the point.
     #[error("with these changes, the run ends before `{at}`: {reason}")]
     Ends { at: String, reason: String },

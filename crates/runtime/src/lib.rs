@@ -72,6 +72,7 @@ mod run_start;
 mod saved_run;
 pub mod signals;
 mod snapshot;
+mod start_options;
 pub mod telemetry;
 #[cfg(feature = "tokens")]
 mod tokens;

@@ -2,20 +2,24 @@
 //! library read what they are given, call a function of this module, and show what it returns: each rule is here, once.
 
 use reknit_engine::{
-    AskPerson, DecidedBy, Decision, Event, EventKind, Machine, Overview, Question, RecordKind, RunRecord,
+    AskPerson, DecidedBy, Decision, Event, EventKind, Explanation, Machine, Overview, Question, RecordKind, RunRecord,
+    explain as explain_overview,
 };
 use reknit_journal::{Journal, LeaseError, LeaseTerm, RunSummary};
 use reknit_protocol::RunId;
 
 use crate::assembly::Runtime;
+pub use crate::driver::started_before;
 use crate::driver::{DriveOutcome, check_reopening};
 use crate::error::DriveError;
 use crate::first_decision::{DecisionOutcome, compare, store_first, stored_decision};
+use crate::fork::{Fork, ForkChanges, ForkError};
 use crate::parking::{close, park};
 use crate::refusal::Refusal;
 use crate::replay::RestoreError;
-use crate::saved_run::{SavedRun, load_run};
+use crate::saved_run::{SavedRun, load_run, run_overview};
 use crate::signals;
+pub use crate::start_options::{StartOptions, start};
 
 /// What somebody decides about a question of a run.
 #[derive(Debug, Clone)]
@@ -182,6 +186,25 @@ pub fn check_requirements(runtime: &Runtime, machine: &Machine) -> Result<(), Dr
     } else {
         Err(DriveError::MissingRequirements { run: machine.id().clone(), missing })
     }
+}
+
+/// What was asked, done, mended, decided and spent, in plain words.
+pub async fn explain(journal: &Journal, run: &RunId) -> Result<Explanation, Refusal> {
+    let summary = journal.summary(run).await?;
+    Ok(explain_overview(&run_overview(journal, run).await?, summary.state()))
+}
+
+/// Forks a run with changes: see [`Fork::of`]. Fails, too, if the fork needs what this process does not have.
+pub async fn fork(
+    runtime: &Runtime,
+    run: &RunId,
+    at: &str,
+    changes: &ForkChanges,
+    (id, now_ms): (RunId, i64),
+) -> Result<Fork, ForkError> {
+    let fork = Fork::of(&runtime.journal, run, at, changes, (id, now_ms)).await?;
+    let missing = runtime.missing_for(fork.machine());
+    if missing.is_empty() { Ok(fork) } else { Err(ForkError::Missing { run: run.clone(), missing }) }
 }
 
 /// Tries a decision on a copy of the machine. Fails if it is no answer to the question, or if the call cannot be sent with edited

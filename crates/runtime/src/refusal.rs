@@ -34,6 +34,12 @@ pub enum Refusal {
     /// The call cannot be sent with the parameters that a person wrote.
     #[error("{0}")]
     InvalidEdit(String),
+    /// A run cannot be started with these options.
+    #[error("{0}")]
+    InvalidStart(String),
+    /// None of the models that may be asked takes an attachment.
+    #[error("{0}")]
+    UnreadableAttachment(String),
     /// It could not be carried out or looked at.
     #[error(transparent)]
     Failed(Box<DriveError>),
@@ -43,6 +49,7 @@ word_enum! {
     /// The words of refusals, for programs.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum RefusalCode {
+        InvalidRequest = "invalid_request",
         NotFound = "not_found",
         Conflict = "conflict",
         BudgetExhausted = "budget_exhausted",
@@ -75,6 +82,7 @@ impl Refusal {
             Self::AlreadyDecided { .. } => RefusalCode::AlreadyDecided,
             Self::WrongDecision(_) => RefusalCode::WrongDecision,
             Self::InvalidEdit(_) => RefusalCode::InvalidEdit,
+            Self::InvalidStart(_) | Self::UnreadableAttachment(_) => RefusalCode::InvalidRequest,
             Self::Failed(error) => RefusalCode::of(error),
         }
     }
@@ -107,7 +115,7 @@ impl RefusalCode {
     /// The status of the HTTP API.
     pub fn http_status(self) -> u16 {
         match self {
-            Self::WrongDecision | Self::InvalidEdit => 400,
+            Self::InvalidRequest | Self::WrongDecision | Self::InvalidEdit => 400,
             Self::BudgetExhausted => 402,
             Self::NotFound | Self::NotAsked => 404,
             Self::InternalError => 500,

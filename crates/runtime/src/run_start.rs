@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use reknit_engine::{EngineKind, EventKind, RequestDigest, SessionStarted, Started, TraceParent};
-use reknit_model_api::Money;
+use reknit_engine::{EngineKind, EventKind, Metadata, Policy, RequestDigest, SessionStarted, Started, TraceParent};
+use reknit_model_api::{Attachment, Money, TargetName};
 use reknit_protocol::RunId;
 
 /// The start of a run or a session, as a driver takes it.
@@ -61,6 +61,30 @@ impl RunStart {
         }
     }
 
+    /// The models that may be asked, the preferred one first.
+    pub(crate) fn targets(&self) -> &[TargetName] {
+        either!(&self.first, started => &started.targets)
+    }
+
+    pub(crate) fn policy(&self) -> &Policy {
+        either!(&self.first, started => &started.policy)
+    }
+
+    pub(crate) fn policy_mut(&mut self) -> &mut Arc<Policy> {
+        either!(&mut self.first, started => &mut started.policy)
+    }
+
+    /// The same start with another id, if one is given, with metadata and attachments.
+    pub(crate) fn with(self, id: Option<RunId>, metadata: Metadata, attachments: Vec<Attachment>) -> Self {
+        either!(self.first, started => {
+            let started = started.with_metadata(metadata).with_attachments(attachments);
+            match id {
+                Some(id) => started.with_id(id).into(),
+                None => started.into(),
+            }
+        })
+    }
+
     pub(crate) fn money_limit(&self) -> Option<Money> {
         either!(&self.first, started => started.policy.limits.money)
     }
@@ -71,7 +95,7 @@ impl RunStart {
     }
 
     pub(crate) fn set_engine(&mut self, engine: EngineKind) {
-        let policy = either!(&mut self.first, started => &mut started.policy);
+        let policy = self.policy_mut();
         if policy.engine != engine {
             Arc::make_mut(policy).engine = engine;
         }

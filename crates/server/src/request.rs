@@ -8,7 +8,6 @@ use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{FromRef, FromRequest, FromRequestParts, Path, Request};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
-use reknit_journal::RunSummary;
 use reknit_protocol::RunId;
 use reknit_runtime::Runtime;
 use serde::de::DeserializeOwned;
@@ -59,7 +58,6 @@ pub(crate) struct RunRequest {
     pub(crate) server: ServerState,
     pub(crate) caller: Caller,
     pub(crate) run: RunId,
-    pub(crate) summary: RunSummary,
 }
 
 impl RunRequest {
@@ -83,7 +81,8 @@ where
         let path = Path::<HashMap<String, String>>::from_request_parts(parts, state).await;
         let Path(mut path) = path.map_err(|error| ApiError::invalid(error.body_text()))?;
         let run = RunId::new(path.remove("run").unwrap_or_default());
-        let summary = caller.reknit.runtime().summary(&run).await?;
-        Ok(Self { server: ServerState::from_ref(state), caller, run, summary })
+        // Fails for a run that the caller may not see.
+        caller.reknit.runtime().summary(&run).await?;
+        Ok(Self { server: ServerState::from_ref(state), caller, run })
     }
 }

@@ -7,7 +7,7 @@ use axum::response::IntoResponse;
 use reknit_engine::{Event, Overview, explain as explain_overview};
 use reknit_journal::{RunFilter, RunSummary, StatusFilter};
 use reknit_protocol::RunId;
-use reknit_runtime::{Runtime, run_overview};
+use reknit_runtime::{Runtime, operations, run_overview};
 use reknit_telemetry::Interaction;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -93,8 +93,7 @@ pub(crate) async fn show(caller: Caller, Path(run): Path<String>) -> Result<Json
 #[utoipa::path(get, path = "/v1/runs/{run}/explain", tag = "runs", params(("run" = String, Path)),
     responses((status = 200, body = Object), (status = 404, body = ErrorBody)))]
 pub(crate) async fn explain(request: RunRequest) -> Result<impl IntoResponse, ApiError> {
-    let overview = run_overview(request.server.journal(), &request.run).await?;
-    let explanation = explain_overview(&overview, request.summary.state());
+    let explanation = operations::explain(request.server.journal(), &request.run).await?;
     Ok(Json(serde_json::value::to_raw_value(&explanation).map_err(ApiError::unwritable)?))
 }
 

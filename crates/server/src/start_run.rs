@@ -9,9 +9,11 @@ use axum::http::header::LOCATION;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use reknit::RunHandle;
-use reknit_engine::Metadata;
+use reknit_engine::{AskScope, Metadata, Started, Synthesis};
+use reknit_model_api::Attachment;
 use reknit_plan::{PlanAuthor, PlanProblem, check as check_steps, correct_plan, read_plan_file};
 use reknit_protocol::{Object, Plan, RunId, Sha256, Value, hex};
+use reknit_runtime::operations::{self, StartOptions};
 use reknit_runtime::{NamedAgent, RunStart, Runtime};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -42,11 +44,45 @@ pub(crate) struct StartRun {
     /// Keys and values that are stored with the run.
     #[serde(default)]
     metadata: BTreeMap<String, String>,
+    /// How the answer of a run is written: by a `model`, by code (`template`), or as the `raw` results. Without it as configured, and for
+    /// a plan by code.
+    #[schema(value_type = Option<String>, example = "template")]
+    answer: Option<Synthesis>,
+    /// Which calls a person is asked about: those that match `rules`, `all` that do not only read, or the `plan` once. It adds questions
+    /// to the configured ones, and takes none away.
+    #[schema(value_type = Option<String>, example = "all")]
+    ask: Option<AskScope>,
+    /// Images, documents and sound that models are to look at.
+    #[serde(default)]
+    attachments: Vec<AttachedFile>,
     /// The id of the run. A second request with the same id and the same content returns the same run and does nothing twice.
     run_id: Option<String>,
     /// When to answer.
     #[serde(default)]
     mode: StartMode,
+}
+
+/// A file that belongs to a request.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AttachedFile {
+    #[schema(example = "image/png")]
+    media_type: String,
+    /// Its bytes in Base64.
+    base64: String,
+    /// The name that the model sees.
+    name: Option<String>,
+}
+
+impl AttachedFile {
+    fn read(self) -> Result<Attachment, ApiError> {
+        let attachment = Attachment { name: self.name, ..Attachment::base64(self.media_type, self.base64) };
+        if attachment.has_bytes() {
+            Ok(attachment)
+        } else {
+            Err(ApiError::invalid("`attachments`: `base64` is empty or not Base64"))
+        }
+    }
 }
 
 /// When the answer comes.
@@ -77,13 +113,19 @@ pub(crate) async fn start(
     headers: HeaderMap,
     JsonBody(body): JsonBody<StartRun>,
 ) -> Result<Response, ApiError> {
-    let new = NewRun {
+    let options = StartOptions {
         id: run_id(&caller, &headers, body.run_id.as_deref())?,
+        metadata: Metadata::from_pairs(body.metadata).map_err(|error| ApiError::invalid(error.to_string()))?,
+        attachments: body.attachments.into_iter().map(AttachedFile::read).collect::<Result<_, _>>()?,
+        answer: body.answer,
+        ask: body.ask,
+    };
+    let new = NewRun {
+        options,
         plan: body.plan.map(|plan| read_plan(&plan)).transpose()?,
         agent: body.agent,
         request: body.request,
         inputs: object(body.inputs.as_deref(), "inputs")?,
-        metadata: Metadata::from_pairs(body.metadata).map_err(|error| ApiError::invalid(error.to_string()))?,
     };
     let handle = begin(&server, &caller, new).await?;
     match body.mode {
@@ -103,13 +145,12 @@ pub(crate) async fn start(
 /// A run that is to be started.
 #[derive(Debug, Default)]
 pub(crate) struct NewRun {
-    pub(crate) id: Option<RunId>,
+    pub(crate) options: StartOptions,
     pub(crate) plan: Option<Plan>,
     /// The text of an agent file.
     pub(crate) agent: Option<String>,
     pub(crate) request: Option<String>,
     pub(crate) inputs: Object,
-    pub(crate) metadata: Metadata,
 }
 
 /// Starts a run, or finds the one that the same request has started before.
@@ -134,11 +175,8 @@ fn run_start(server: &ServerState, caller: &Caller, new: NewRun) -> Result<RunSt
         (None, Some(_), None) => Err(ApiError::invalid("an `agent` needs a `request`, which is its input")),
         (None, Some(agent), Some(request)) => {
             let session = caller.reknit.session(&agent, &request);
-            let session = session.map_err(|error| ApiError::invalid(error.to_string()))?.with_metadata(new.metadata);
-            Ok(RunStart::from(match new.id {
-                Some(id) => session.with_id(id),
-                None => session,
-            }))
+            let session = session.map_err(|error| ApiError::invalid(error.to_string()))?;
+            Ok(operations::start(runtime, session, new.options)?)
         }
         (plan, None, request) => {
             let request = request.or(plan.as_ref().map(|plan| plan.original_request.clone())).unwrap_or_default();
@@ -146,12 +184,7 @@ fn run_start(server: &ServerState, caller: &Caller, new: NewRun) -> Result<RunSt
                 Some(plan) => server.started(runtime, &request, plan)?,
                 None => runtime.started(&request, None),
             };
-            let mut started = started.with_metadata(new.metadata);
-            started.inputs = new.inputs;
-            Ok(RunStart::from(match new.id {
-                Some(id) => started.with_id(id),
-                None => started,
-            }))
+            Ok(operations::start(runtime, Started { inputs: new.inputs, ..started }, new.options)?)
         }
     }
 }

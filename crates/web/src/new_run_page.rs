@@ -36,6 +36,10 @@ pub struct NewRunForm<'a> {
     pub findings: Option<PlanFindings>,
     /// The id that the run will have, so that a form that is sent twice starts one run.
     pub run_id: &'a str,
+    /// How the answer is written: a word of the API, or empty.
+    pub answer: &'a str,
+    /// Which calls a person is asked about: a word of the API, or empty.
+    pub ask: &'a str,
     /// Whether there is a model. Without one, requests and agents cannot be started.
     pub has_model: bool,
 }
@@ -85,10 +89,32 @@ fn form(new: &NewRunForm<'_>) -> Markup {
             @if new.kind != NewRunKind::Plan {
                 label { "What is asked for" textarea name="request" rows="4" required { (new.request) } }
             }
+            details {
+                summary { "Options" }
+                @if new.kind != NewRunKind::Agent { (choice("How the answer is written", ("answer", new.answer), ANSWERS)) }
+                (choice("Which calls you approve", ("ask", new.ask), QUESTIONS))
+            }
             @if new.kind == NewRunKind::Plan { (findings(new.findings.as_ref())) }
             div.decisions {
                 button.main type="submit" name="do" value="run" { "Start" }
                 @if new.kind == NewRunKind::Plan { button type="submit" name="do" value="check" { "Check" } }
+            }
+        }
+    }
+}
+
+const ANSWERS: &[(&str, &str)] =
+    &[("", "as configured"), ("model", "by a model"), ("template", "by code"), ("raw", "as the results")];
+const QUESTIONS: &[(&str, &str)] =
+    &[("", "as configured"), ("all", "all that do not only read"), ("plan", "the whole plan, once, before it begins")];
+
+/// A choice between words of the API.
+fn choice(label: &str, (name, chosen): (&str, &str), words: &[(&str, &str)]) -> Markup {
+    html! {
+        label {
+            (label)
+            select name=(name) {
+                @for (word, text) in words { option value=(word) selected[*word == chosen] { (text) } }
             }
         }
     }

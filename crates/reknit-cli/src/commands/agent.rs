@@ -5,14 +5,13 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueHint};
 use reknit_engine::RequestDigest;
-use reknit_runtime::RunStart;
+use reknit_runtime::operations;
 
 use crate::drive::{continue_started, drive};
 use crate::output::{Failure, Input};
 use crate::setup::{
     AgentFile, ApprovalArguments, AttachArguments, DriveArguments, MetadataArguments, OutputArguments, RunIdArgument,
-    Setup, SetupArguments, config_with_arguments, named, read_attachments, require_reader, start_failure,
-    with_limits_of_models,
+    Setup, SetupArguments, config_with_arguments, named, read_attachments, start_failure, with_limits_of_models,
 };
 
 #[derive(Debug, Args)]
@@ -98,12 +97,7 @@ pub(crate) async fn run(arguments: &AgentArguments) -> Result<ExitCode, Failure>
         return Ok(code);
     }
     let setup = Setup::with_config(config, &arguments.setup.files, &drive_arguments).await?;
-    let mut started = setup.reknit.session_started(named(agent), &input).map_err(start_failure)?;
-    require_reader(&attachments, &started.targets, &setup.models)?;
-    started = started.with_attachments(attachments);
-    if let Some(run) = &arguments.id.run_id {
-        started = started.with_id(run.clone());
-    }
-    let started = RunStart::from(started.with_metadata(metadata)).with_request_digest(digest);
-    drive(&setup, started, &drive_arguments).await
+    let started = setup.reknit.session_started(named(agent), &input).map_err(start_failure)?;
+    let started = operations::start(&setup.reknit, started, arguments.id.options(metadata, attachments))?;
+    drive(&setup, started.with_request_digest(digest), &drive_arguments).await
 }

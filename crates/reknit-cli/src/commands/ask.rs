@@ -7,15 +7,16 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Args, ValueHint};
-use reknit_engine::{RequestDigest, Started, Status};
+use reknit_engine::{RequestDigest, Status};
 use reknit_protocol::Object;
+use reknit_runtime::{RunStart, operations};
 
 use super::EXIT_STATUS;
 use crate::drive::{continue_started, drive, drive_to_answer};
 use crate::output::{Failure, ResultFormat, print_answer, print_message, shell_word};
 use crate::setup::{
     AttachArguments, DriveArguments, MODEL_HINT, MetadataArguments, RunIdArgument, Setup, SetupArguments,
-    read_attachments, require_reader,
+    read_attachments,
 };
 
 const EXAMPLES: &str = "\
@@ -65,12 +66,11 @@ pub(crate) async fn run(arguments: &AskArguments) -> Result<ExitCode, Failure> {
     if setup.reknit.targets.is_empty() {
         return Err(Failure::usage("no model is configured to plan the request", MODEL_HINT));
     }
-    require_reader(&attachments, &setup.reknit.targets, &setup.models)?;
-    let mut started = setup.reknit.started(request, None).with_metadata(metadata).with_attachments(attachments);
+    let mut started = setup.reknit.started(request, None);
     if arguments.plan_only {
         Arc::make_mut(&mut started.policy).planning.only = true;
     }
-    let started = id.of_run(started);
+    let started = operations::start(&setup.reknit, started, id.options(metadata, attachments))?;
     match &arguments.plan_file {
         Some(path) => write_plan(&setup, started, path, drive_arguments).await,
         None => drive(&setup, started, drive_arguments).await,
@@ -79,7 +79,7 @@ pub(crate) async fn run(arguments: &AskArguments) -> Result<ExitCode, Failure> {
 
 async fn write_plan(
     setup: &Setup,
-    started: Started,
+    started: RunStart,
     path: &Path,
     arguments: &DriveArguments,
 ) -> Result<ExitCode, Failure> {

@@ -4,9 +4,11 @@ use std::process::ExitCode;
 
 use clap::Args;
 use reknit_demo::{Demo, DemoTools, Faults};
+use reknit_engine::Metadata;
 use reknit_models::Target;
 use reknit_protocol::{ReplyBody, ToolResponse, Value};
 use reknit_runtime::config::{ConfiguredTool, SettingOrigin};
+use reknit_runtime::operations;
 use reknit_tool_service::LocalCapability;
 use reknit_tools::Address;
 
@@ -75,7 +77,8 @@ pub(crate) async fn run(arguments: &DemoArguments) -> Result<ExitCode, Failure> 
     let setup = Setup::with_config(config, &arguments.files, drive_arguments).await?;
     print_introduction(live, demo.request);
     note_if_started(&setup.reknit.journal, id).await?;
-    let started = id.of_run(setup.reknit.started(demo.request, None));
+    let options = id.options(Metadata::default(), Vec::new());
+    let started = operations::start(&setup.reknit, setup.reknit.started(demo.request, None), options)?;
     let code = drive(&setup, started, drive_arguments).await?;
     print_message(
         "hint: list your runs with `reknit runs list`; try your own request and model with `reknit demo --serve`\n",

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use reknit_engine::{RequestDigest, Started};
 use reknit_plan::{Catalogue, PlanAuthor, check, correct_plan, plan_notes, resolve_inputs};
 use reknit_protocol::Plan;
-use reknit_runtime::{NamedAgent, RunStart};
+use reknit_runtime::{NamedAgent, operations};
 
 use super::EXIT_STATUS;
 use crate::drive::{continue_started, drive};
@@ -74,8 +74,9 @@ pub(crate) async fn run(arguments: &RunPlanArguments) -> Result<ExitCode, Failur
     if setup.reknit.targets.is_empty() {
         reject_steps_that_need_a_model(&corrected, &started.catalogue)?;
     }
-    let started = Started { inputs, metadata, ..started };
-    drive(&setup, RunStart::from(id.of_run(started)).with_request_digest(digest), drive_arguments).await
+    let started = Started { inputs, ..started };
+    let started = operations::start(&setup.reknit, started, id.options(metadata, Vec::new()))?;
+    drive(&setup, started.with_request_digest(digest), drive_arguments).await
 }
 
 /// Without a model, a step that needs one would fail after earlier steps had side effects.

@@ -5,7 +5,6 @@ use std::process::ExitCode;
 use jiff::Timestamp;
 use reknit_engine::RequestDigest;
 use reknit_journal::{Journal, Liveness, RunSummary};
-use reknit_protocol::RunId;
 use reknit_runtime::operations::{self, FoundRun};
 use reknit_runtime::{DriveError, system_ms};
 
@@ -30,7 +29,7 @@ pub(crate) async fn continue_started(
         print_message(&format!("note: {}; nothing is done again\n", pruned_words(&pruned)));
         return Ok(Some(exit_code_of(&pruned.status)));
     }
-    let Some(summary) = find(&journal, run, request).await? else { return Ok(None) };
+    let Some(summary) = operations::started_before(&journal, None, run, request).await? else { return Ok(None) };
     print_message(&note(&summary));
     let saved = match operations::resumable(&journal, run, system_ms()).await? {
         FoundRun::Ended(outcome) => return print_outcome(run, &outcome, drive).map(Some),
@@ -47,17 +46,6 @@ pub(crate) async fn note_if_started(journal: &Journal, id: &RunIdArgument) -> Re
         print_message(&note(&journal.summary(run).await.map_err(Failure::journal)?));
     }
     Ok(())
-}
-
-async fn find(journal: &Journal, run: &RunId, request: &RequestDigest) -> Result<Option<RunSummary>, Failure> {
-    if !journal.exists(run).await.map_err(Failure::journal)? {
-        return Ok(None);
-    }
-    let stored = journal.request_of(run).await.map_err(Failure::journal)?;
-    if stored.as_deref() != Some(request.as_str()) {
-        return Err(DriveError::other_request(run, stored, request).into());
-    }
-    journal.summary(run).await.map(Some).map_err(Failure::journal)
 }
 
 /// What follows, for a person who did not expect it.

@@ -180,6 +180,9 @@ fn refusal_hint(refusal: &Refusal) -> Option<String> {
              settle` and `--happened` or `--did-not-happen`"
             .to_owned(),
         Refusal::InvalidEdit(_) => "change the parameters and approve again; nothing was sent".to_owned(),
+        Refusal::UnreadableAttachment(_) => "configure a model that can, or, if this one can, list what it reads: `inputs = \
+             [\"image\"]` in its `[[models]]`"
+            .to_owned(),
         Refusal::Failed(error) => return drive_hint(error),
         _ => return None,
     })

@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
-use reknit_engine::{Metadata, Started};
+use reknit_engine::Metadata;
+use reknit_model_api::Attachment;
 use reknit_protocol::RunId;
+use reknit_runtime::operations::StartOptions;
 
 use crate::output::{Failure, ResultFormat};
 
@@ -72,12 +74,9 @@ pub(crate) struct RunIdArgument {
 }
 
 impl RunIdArgument {
-    /// The start of a run with this id, if one is given.
-    pub(crate) fn of_run(&self, started: Started) -> Started {
-        match &self.run_id {
-            Some(run) => started.with_id(run.clone()),
-            None => started,
-        }
+    /// What is chosen about a start. `--answer` and `--ask` are settings, which the configuration has by then.
+    pub(crate) fn options(&self, metadata: Metadata, attachments: Vec<Attachment>) -> StartOptions {
+        StartOptions { id: self.run_id.clone(), metadata, attachments, ..StartOptions::default() }
     }
 }
 

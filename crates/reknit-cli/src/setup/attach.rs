@@ -4,8 +4,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-use reknit_model_api::{Attachment, TargetName};
-use reknit_models::Target;
+use reknit_model_api::Attachment;
 use reknit_runtime::config::check_regular_file;
 
 use crate::output::{Failure, Input};
@@ -41,27 +40,4 @@ fn read_file(path: &Path) -> Result<Attachment, Failure> {
     }
     let attachment = Attachment::bytes(file.media_type, &bytes);
     Ok(Attachment { name: file.name, ..attachment })
-}
-
-/// Fails if none of the models that may be asked takes all attachments, as far as that is known before the first question.
-pub(crate) fn require_reader(
-    attachments: &[Attachment],
-    asked: &[TargetName],
-    models: &[Target],
-) -> Result<(), Failure> {
-    let refusal = |target: &Target| {
-        attachments.iter().find_map(|attachment| Some((attachment, target.check_attachment(attachment).err()?)))
-    };
-    let mut first = None;
-    for target in models.iter().filter(|target| asked.contains(&target.name)) {
-        match refusal(target) {
-            None => return Ok(()),
-            Some(refused) => first = first.or(Some(refused)),
-        }
-    }
-    let Some((attachment, problem)) = first else { return Ok(()) };
-    Err(Failure::usage(
-        format!("no model can read {attachment}: {problem}"),
-        "configure a model that can, or, if this one can, list what it reads: `inputs = [\"image\"]` in its `[[models]]`",
-    ))
 }

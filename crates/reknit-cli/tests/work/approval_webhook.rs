@@ -26,6 +26,8 @@ enum Answer {
     FailFirst(usize),
     /// It refuses the question.
     Refuse,
+    /// It fails at first, then decides, with a good signature.
+    DecideLate(&'static str),
     /// It decides, with a good signature.
     Decide(&'static str),
     /// It decides with a signature of another key, about another question, or long ago.
@@ -72,10 +74,13 @@ async fn handle(State(webhook): State<Webhook>, headers: HeaderMap, body: Bytes)
     let approve = |hash: &str| format!(r#"{{"hash":"{hash}","decision":"approve"}}"#);
     match webhook.answer {
         Answer::Note => StatusCode::ACCEPTED.into_response(),
+        Answer::DecideLate(_) if count <= 2 => StatusCode::SERVICE_UNAVAILABLE.into_response(),
         Answer::FailFirst(times) if count <= times => StatusCode::SERVICE_UNAVAILABLE.into_response(),
         Answer::FailFirst(_) => StatusCode::NO_CONTENT.into_response(),
         Answer::Refuse => StatusCode::FORBIDDEN.into_response(),
-        Answer::Decide(decision) => signed(&format!(r#"{{"hash":"{hash}",{decision}}}"#), SECRET, now),
+        Answer::Decide(decision) | Answer::DecideLate(decision) => {
+            signed(&format!(r#"{{"hash":"{hash}",{decision}}}"#), SECRET, now)
+        }
         Answer::Forge => signed(&approve(&hash), "another key", now),
         Answer::OtherQuestion => signed(&approve("another"), SECRET, now),
         Answer::Old => signed(&approve(&hash), SECRET, now - 1_000),
@@ -177,6 +182,23 @@ async fn a_signed_decision_of_the_webhook_counts_and_is_recorded_as_such() {
             assert!(shown.contains("pay 50 at most"), "{shown}");
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_decision_of_the_webhook_after_that_of_a_person_is_refused() {
+    let (shop, webhook) = (shop().await, Webhook::start(Answer::DecideLate(r#""decision":"approve""#)).await);
+    let world = world(&shop, &webhook);
+    let child = world.command(&RUN).envs(VARIABLES).spawn().expect("the command can be run");
+    while webhook.received().is_empty() {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    assert_ended(&world.reknit_with(&VARIABLES, &["runs", "deny", "last", "--config", "reknit.toml"]), 0, "denied");
+    let waited = text(&child.wait_with_output().expect("it ends").stderr);
+    assert!(waited.contains("its decision is not used: the question `pay/approval/1` of run"), "{waited}");
+    assert!(waited.contains("is decided already: denied"), "{waited}");
+    let resumed = ["runs", "resume", "last", "--answer", "template", "--config", "reknit.toml"];
+    world.reknit_with(&VARIABLES, &resumed);
+    assert_eq!(shop.call_count(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -27,6 +27,7 @@ mod llm;
 mod masks;
 mod mcp;
 mod models;
+mod operations;
 mod pins;
 mod plan_agents;
 mod plan_check;

@@ -12,14 +12,14 @@ use reknit_protocol::SideEffect;
 use crate::interrupt::interrupt;
 use crate::world::{World, assert_contains, assert_refused, plan, text};
 
-struct Serving {
+pub(crate) struct Serving {
     child: Child,
     address: String,
     stderr: BufReader<ChildStderr>,
 }
 
 impl Serving {
-    fn start(world: &World, arguments: &[&str]) -> Self {
+    pub(crate) fn start(world: &World, arguments: &[&str]) -> Self {
         Self::of(world.command(&[&["serve", "--listen", "127.0.0.1:0"], arguments].concat()))
     }
 
@@ -40,7 +40,7 @@ impl Serving {
     }
 
     /// Sends a request and returns the whole response.
-    fn request(&self, method: &str, path: &str, headers: &str, body: &str) -> String {
+    pub(crate) fn request(&self, method: &str, path: &str, headers: &str, body: &str) -> String {
         let mut stream = TcpStream::connect(&self.address).expect("the server is there");
         let (host, length) = (&self.address, body.len());
         let request = format!(
@@ -53,7 +53,7 @@ impl Serving {
     }
 
     /// Stops the server, and returns what it logged.
-    fn stop(mut self) -> String {
+    pub(crate) fn stop(mut self) -> String {
         interrupt(&self.child);
         let status = self.child.wait().expect("it ends");
         let mut rest = String::new();

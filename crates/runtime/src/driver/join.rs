@@ -1,7 +1,7 @@
 //! Continues a run that was started before, by this process or another one.
 
 use reknit_engine::RequestDigest;
-use reknit_journal::{LeaseError, RunReadError, RunSummary};
+use reknit_journal::{Journal, LeaseError, RunReadError, RunSummary};
 use reknit_protocol::RunId;
 
 use super::{DriveOutcome, Driver, restore};
@@ -51,29 +51,43 @@ impl Driver {
 
     /// The run that the same start has begun before. Fails if its id belongs to another request, or to another owner.
     pub async fn started_before(&self, start: &RunStart) -> Result<Option<RunSummary>, DriveError> {
-        match self.executor().journal.summary(start.run()).await {
-            Ok(summary) => {
-                self.check_request(start.run(), start.request_digest()).await?;
-                Ok(Some(summary))
-            }
-            Err(RunReadError::NoSuchRun(_)) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
+        started_before(&self.executor().journal, self.owner_name(), start.run(), start.request_digest()).await
     }
 
     /// Fails if the run was started with another request, or by another owner.
     pub(crate) async fn check_request(&self, run: &RunId, request: &RequestDigest) -> Result<(), DriveError> {
-        let journal = &self.executor().journal;
-        // Before the requests are compared: whoever does not own the run learns nothing about it.
-        if journal.summary(run).await?.owner.as_ref() != self.shared.owner.as_ref().map(|owner| &owner.name) {
-            return Err(DriveError::OtherOwner(run.clone()));
+        match started_before(&self.executor().journal, self.owner_name(), run, request).await? {
+            Some(_) => Ok(()),
+            None => Err(RunReadError::NoSuchRun(run.clone()).into()),
         }
-        let stored = journal.request_of(run).await?;
-        if stored.as_deref() == Some(request.as_str()) {
-            return Ok(());
-        }
-        Err(DriveError::other_request(run, stored, request))
     }
+
+    fn owner_name(&self) -> Option<&str> {
+        self.shared.owner.as_ref().map(|owner| owner.name.as_str())
+    }
+}
+
+/// The run that this owner has started before with this id. Fails if the id belongs to another request, or to another owner.
+pub async fn started_before(
+    journal: &Journal,
+    owner: Option<&str>,
+    run: &RunId,
+    request: &RequestDigest,
+) -> Result<Option<RunSummary>, DriveError> {
+    let summary = match journal.summary(run).await {
+        Ok(summary) => summary,
+        Err(RunReadError::NoSuchRun(_)) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    // Before the requests are compared: whoever does not own the run learns nothing about it.
+    if summary.owner.as_deref() != owner {
+        return Err(DriveError::OtherOwner(run.clone()));
+    }
+    let stored = journal.request_of(run).await?;
+    if stored.as_deref() == Some(request.as_str()) {
+        return Ok(Some(summary));
+    }
+    Err(DriveError::other_request(run, stored, request))
 }
 
 impl DriveError {

@@ -6,6 +6,7 @@ use reknit::RunHandle;
 use reknit_engine::Status;
 use reknit_gateway::{GatewayError, GatewayRequest, StreamWriter, write_response};
 use reknit_model_api::{Attachment, FinishReason, Message, ModelAnswer, Role};
+use reknit_runtime::operations::{self, StartOptions};
 use reknit_runtime::{NamedAgent, RunStart};
 
 use super::reply::identity;
@@ -59,17 +60,14 @@ impl EngineModel {
         let runtime = caller.reknit.runtime();
         let id = run_id(caller, headers, None).map_err(|error| refused(&error, None))?;
         let start = match self {
-            Self::Ask => {
-                let run = runtime.started(&input, None).with_attachments(attachments);
-                RunStart::from(if let Some(id) = id { run.with_id(id) } else { run })
-            }
+            Self::Ask => RunStart::from(runtime.started(&input, None)),
             Self::Agent(agent) => {
                 let session = runtime.session_started(agent.as_ref().clone(), &input);
-                let session = session.map_err(|error| GatewayError::invalid(error.to_string()))?;
-                let session = session.with_attachments(attachments);
-                RunStart::from(if let Some(id) = id { session.with_id(id) } else { session })
+                RunStart::from(session.map_err(|error| GatewayError::invalid(error.to_string()))?)
             }
         };
+        let options = StartOptions { id, attachments, ..StartOptions::default() };
+        let start = operations::start(runtime, start, options).map_err(|refusal| refused(&refusal.into(), None))?;
         let handle = start_once(server, caller, start).await.map_err(|error| refused(&error, Some(1_000)))?;
         let failed = |message: String| GatewayError { status: 500, code: "run_failed", message, retry_after_ms: None };
         handle.settled().await.map_err(|error| refused(&ApiError::from(error), None))?;

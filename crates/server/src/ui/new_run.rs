@@ -5,9 +5,11 @@ use axum::response::Response;
 use reknit_plan::PlanProblem;
 use reknit_protocol::Plan;
 use reknit_web::{NewRunForm, NewRunKind, PlanFindings, findings, new_run_page};
+use serde::de::DeserializeOwned;
 
 use super::page::{Fields, PageContext, PageResult, show};
 use super::run::page_of;
+use crate::api_error::ApiError;
 use crate::start_run::{self, NewRun, parse_id, problems_of, read_plan_text};
 
 /// A new id for a form, so that it starts one run however often it is sent.
@@ -37,7 +39,8 @@ pub(super) async fn start(context: PageContext, form: Fields) -> PageResult {
             let found = checked.as_ref().map_or_else(Clone::clone, |(_, found)| found.clone());
             if form.get("do") == "check" || !found.problems.is_empty() {
                 let run_id = form.get("run_id");
-                let new = NewRunForm { kind, request, text, findings: Some(found), run_id, has_model };
+                let (answer, ask) = (form.get("answer"), form.get("ask"));
+                let new = NewRunForm { kind, request, text, findings: Some(found), run_id, answer, ask, has_model };
                 return Ok(show(new_run_page(&context.frame().await?, &new)));
             }
             new.plan = checked.ok().map(|(plan, _)| plan);
@@ -48,7 +51,15 @@ pub(super) async fn start(context: PageContext, form: Fields) -> PageResult {
     if kind != NewRunKind::Plan {
         new.request = given(request);
     }
+    new.options.answer = chosen("answer", form.get("answer"))?;
+    new.options.ask = chosen("ask", form.get("ask"))?;
     begin(&context, new, form.get("run_id")).await
+}
+
+/// What a word of the API stands for; `None` for an empty one.
+fn chosen<T: DeserializeOwned>(name: &str, word: &str) -> Result<Option<T>, ApiError> {
+    let read = |word: String| serde_json::from_value(word.into());
+    given(word).map(read).transpose().map_err(|error| ApiError::invalid(format!("`{name}`: {error}")))
 }
 
 fn given(text: &str) -> Option<String> {
@@ -56,9 +67,9 @@ fn given(text: &str) -> Option<String> {
 }
 
 /// Starts a run as the API does, and goes to its page.
-pub(super) async fn begin(context: &PageContext, new: NewRun, run_id: &str) -> PageResult {
-    let id = given(run_id).map(|id| parse_id(&id)).transpose()?;
-    let handle = start_run::begin(&context.ui.server, &context.caller, NewRun { id, ..new }).await?;
+pub(super) async fn begin(context: &PageContext, mut new: NewRun, run_id: &str) -> PageResult {
+    new.options.id = given(run_id).map(|id| parse_id(&id)).transpose()?;
+    let handle = start_run::begin(&context.ui.server, &context.caller, new).await?;
     handle.created().await?;
     Ok(page_of(&handle.id))
 }

@@ -14,7 +14,7 @@ mod verdicts;
 use std::time::Duration;
 
 use reknit::{ConfigBuilder, Reknit};
-use reknit_engine::ApprovalRule;
+use reknit_engine::{ApprovalRule, AskScope};
 use reknit_fakes::tool::{CallMatcher, RunningTool};
 use reknit_fakes::{CallBarrier, Reply, ScriptedTool};
 use reknit_protocol::{SideEffect, Value};
@@ -169,6 +169,28 @@ async fn events_are_streamed_and_go_on_after_the_last_one_that_was_read() {
     assert!(streamed.ends_with(&rest), "{rest}");
     let bad = api.get("/v1/runs/r/events").header("Last-Event-ID", "x");
     assert!(error_of(bad, StatusCode::BAD_REQUEST).await.contains("a number"));
+}
+
+#[tokio::test]
+async fn a_start_chooses_the_answer_and_asks_about_more_calls_and_never_about_fewer() {
+    let api = Api::new(bank()).await;
+    let raw = api.run(&json!({"plan": REFUND, "answer": "raw"})).await;
+    assert_eq!(raw["answer"]["text"], r#"{"refund":{"refunded":5}}"#);
+    let run = api.run(&json!({"plan": REFUND, "ask": "all"})).await;
+    assert_eq!((&run["status"], api.tool.calls().len()), (&json!("waiting"), 1));
+    let model = api.post("/v1/runs", &json!({"plan": REFUND, "answer": "model"}));
+    assert!(error_of(model, StatusCode::BAD_REQUEST).await.contains("no model is configured"));
+    let file = json!([{"media_type": "image/png", "base64": "a b"}]);
+    let damaged = api.post("/v1/runs", &json!({"plan": REFUND, "attachments": file}));
+    assert!(error_of(damaged, StatusCode::BAD_REQUEST).await.contains("not Base64"));
+
+    let tool = bank().start().await.unwrap();
+    let builder = Reknit::builder().tool_service("bank", &tool.base_url());
+    let builder = builder.configure(|config| config.ask_scope(AskScope::All));
+    let api = Api::of(builder.start().await.unwrap(), tool, Access::OwnMachine, 100).await;
+    let fewer = api.post("/v1/runs", &json!({"plan": REFUND, "ask": "rules"}));
+    assert!(error_of(fewer, StatusCode::BAD_REQUEST).await.contains("takes no questions away"));
+    assert_eq!(api.tool.calls().len(), 0);
 }
 
 #[tokio::test]

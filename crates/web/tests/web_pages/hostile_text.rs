@@ -263,7 +263,16 @@ fn other_pages(text: &str) -> Vec<Vec<String>> {
     let choice = ListedRun { run: text.to_owned(), request: format!("y{text}"), ..ListedRun::default() };
     let other = ListedRun { run: format!("y{text}"), ..choice.clone() };
     let findings = Some(PlanFindings { steps: 1, problems: vec![text.to_owned()] });
-    let new = NewRunForm { kind: NewRunKind::Agent, request: text, text, findings, run_id: text, has_model: true };
+    let new = NewRunForm {
+        kind: NewRunKind::Agent,
+        request: text,
+        text,
+        findings,
+        run_id: text,
+        answer: text,
+        ask: text,
+        has_model: true,
+    };
     let pages = [
         questions_page(&frame, &[question(text)], &format!("y{text}")),
         tools_page(&frame, &[tool], &[text.to_owned()], 1),

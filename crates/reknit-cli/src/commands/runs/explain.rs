@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use reknit_engine::{ExplainedLine, Explanation, explain};
+use reknit_engine::{ExplainedLine, Explanation};
+use reknit_runtime::operations;
 
 use super::open_run;
 use crate::output::{
@@ -26,7 +27,7 @@ pub(crate) struct ExplainArguments {
 pub(super) async fn run(arguments: &ExplainArguments) -> Result<ExitCode, Failure> {
     let (journal, run) = open_run(&arguments.journal, &arguments.run).await?;
     let summary = journal.summary(&run).await.map_err(Failure::journal)?;
-    let explanation = explain(&reknit_runtime::run_overview(&journal, &run).await?, summary.state());
+    let explanation = operations::explain(&journal, &run).await?;
     let text = if arguments.json {
         format!("{}\n", json_value(&explanation)?)
     } else {

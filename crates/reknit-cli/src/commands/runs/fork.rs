@@ -9,7 +9,7 @@ use reknit_engine::{ForkWrites, Machine, Policy};
 use reknit_journal::Journal;
 use reknit_model_api::TargetName;
 use reknit_protocol::{Object, RunId, error_chain};
-use reknit_runtime::{Fork, ForkChanges, ForkError, new_run_id};
+use reknit_runtime::{Fork, ForkChanges, ForkError, new_run_id, operations, system_ms};
 
 use super::compare::comparison;
 use super::open_run;
@@ -86,7 +86,9 @@ pub(super) async fn run(arguments: &ForkArguments) -> Result<ExitCode, Failure> 
     }
     let (journal, run) = open_run(&arguments.files, &arguments.run).await?;
     // A point that does not exist is found before tools and models are looked for.
-    fork_of(&journal, &run, arguments, &ForkChanges::default()).await?;
+    let unchanged =
+        Fork::of(&journal, &run, &arguments.at, &ForkChanges::default(), (new_run_id().0, system_ms())).await;
+    unchanged.map_err(|error| failure(&run, error))?;
     let saved = load_run(&journal, &run).await?.machine;
     let setup_arguments = setup_arguments(arguments);
     let mut config = config_with_arguments(&setup_arguments)?;
@@ -97,30 +99,13 @@ pub(super) async fn run(arguments: &ForkArguments) -> Result<ExitCode, Failure> 
     }
     let setup = Setup::with_config(config, &arguments.files, &arguments.drive).await?;
     let changes = changes(arguments, &setup, &saved, agent)?;
-    let fork = fork_of(&setup.reknit.journal, &run, arguments, &changes).await?;
-    let missing = setup.reknit.missing_for(fork.machine());
-    if !missing.is_empty() {
-        return Err(Failure::usage(
-            format!("cannot fork run `{run}` without {}", missing.join(", ")),
-            "start or configure what is missing (`--tool NAME=URL`, `--model NAME`, reknit.toml)",
-        ));
-    }
-    let id = fork.run().clone();
+    let (id, _) = new_run_id();
+    let fork = operations::fork(&setup.reknit, &run, &arguments.at, &changes, (id.clone(), system_ms())).await;
+    let fork = fork.map_err(|error| failure(&run, error))?;
     print_message(&format!("run {id} is a fork of {run}, from `{}` on\n", arguments.at));
     let code = drive::start_fork(&setup, fork, &arguments.drive).await?;
     print_comparison(&setup.reknit.journal, (&run, &id), arguments.drive.format()).await?;
     Ok(code)
-}
-
-async fn fork_of(
-    journal: &Journal,
-    run: &RunId,
-    arguments: &ForkArguments,
-    changes: &ForkChanges,
-) -> Result<Fork, Failure> {
-    let now_ms = jiff::Timestamp::now().as_millisecond();
-    let (id, _) = new_run_id();
-    Fork::of(journal, run, &arguments.at, changes, (id, now_ms)).await.map_err(|error| failure(run, error))
 }
 
 fn setup_arguments(arguments: &ForkArguments) -> SetupArguments {
@@ -204,6 +189,10 @@ fn failure(run: &RunId, error: ForkError) -> Failure {
         ForkError::Differs { fork_at, .. } => {
             Failure::usage(message, format!("fork where it begins to differ: `--at {fork_at}`"))
         }
+        ForkError::Missing { .. } => Failure::usage(
+            message,
+            "start or configure what is missing (`--tool NAME=URL`, `--model NAME`, reknit.toml)",
+        ),
         ForkError::Ends { .. } => Failure::usage(message, "change something else, or fork at an earlier point"),
         other => Failure::message(error_chain(&other)),
     }

@@ -6,7 +6,7 @@ use clap::Args;
 use reknit_engine::{Metadata, RequestDigest};
 use reknit_plan::{PlanAuthor, check, correct_plan};
 use reknit_protocol::{Object, Plan, Step, Value};
-use reknit_runtime::RunStart;
+use reknit_runtime::operations;
 
 use super::find;
 use crate::commands::EXIT_STATUS;
@@ -64,7 +64,8 @@ pub(super) async fn run(mut arguments: CallArguments) -> Result<ExitCode, Failur
         return Err(Failure::Plan { problems: plan_file::lines(&problems), hint: Some(hint) });
     }
     let started = setup.reknit.started(&plan.original_request.clone(), Some(plan));
-    let started = RunStart::from(arguments.id.of_run(started)).with_request_digest(digest);
+    let options = arguments.id.options(Metadata::default(), Vec::new());
+    let started = operations::start(&setup.reknit, started, options)?.with_request_digest(digest);
     drive(&setup, started, &arguments.drive).await
 }
 
