@@ -7,6 +7,7 @@ use landlock::{
     ABI, Access as _, AccessFs, AccessNet, CompatLevel, Compatible as _, PathBeneath, PathFd, Ruleset,
     RulesetAttr as _, RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope,
 };
+use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
 
 use super::{Sandbox, SandboxMode};
 
@@ -65,7 +66,16 @@ pub(super) fn restrict_thread(sandbox: &Sandbox, folder: &Path) -> io::Result<()
     if is_required && status.ruleset != RulesetStatus::FullyEnforced {
         return Err(io::Error::other("the sandbox is required, and the kernel cannot enforce all of it"));
     }
-    Ok(())
+    give_up_capabilities()
+}
+
+/// With one of these, as root has them, a program reads the memory and the environment of others, and so our keys: the kernel does not
+/// ask Landlock then. What Landlock has restricted never gets them back.
+fn give_up_capabilities() -> io::Result<()> {
+    let given_up = CapabilitySet::PERFMON | CapabilitySet::SYS_ADMIN | CapabilitySet::SYS_PTRACE;
+    let CapabilitySets { effective, permitted, inheritable } = capabilities(None)?;
+    let [effective, permitted, inheritable] = [effective, permitted, inheritable].map(|set| set.difference(given_up));
+    Ok(set_capabilities(None, CapabilitySets { effective, permitted, inheritable })?)
 }
 
 /// Whether the kernel can restrict all rights over files, or why not.

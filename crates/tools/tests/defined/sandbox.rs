@@ -91,6 +91,7 @@ async fn no_link_and_no_process_of_others_leads_a_confined_command_outside() {
         format!("mv '{file}' here"),
         format!("echo x > link2 && ln -sf '{file}' link2 && echo y > link2"),
         format!("cat /proc/{process}/root'{file}'"),
+        format!("cat /proc/{process}/environ"),
         format!("cat /proc/self/root'{file}'"),
     ] {
         assert!(!succeeds(&script, own.path(), &sandbox).await, "{script}");
