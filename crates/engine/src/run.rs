@@ -20,6 +20,7 @@ mod evidence;
 mod finish;
 mod judge_call;
 mod loops;
+mod parameter_leaves;
 mod placeholders;
 mod repair_by_learned_rule;
 mod repair_by_model;

@@ -3,16 +3,18 @@
 use std::sync::Arc;
 
 use reknit_expressions::{BoundParameters, Provenance};
-use reknit_mend::{CallFault, FaultOrigin, is_same_value};
+use reknit_mend::{CallFault, FaultOrigin};
 use reknit_plan::{INPUTS, PlannedStep, StepIndex};
-use reknit_protocol::{Object, Path, Segment, SideEffect, StepId, Value, exact};
+use reknit_protocol::{Object, Path, SideEffect, StepId, Value, exact};
 use serde::{Deserialize, Serialize};
 
-use super::evidence::{Evidence, is_word_for};
+use super::evidence::Evidence;
+use super::parameter_leaves::{Leaf, collect, compare_with_replaced, display_path, top_level};
 use super::repair_by_model::changed_text;
 use super::repair_by_rules::facts_about;
 use super::state::Stage;
 use super::step_events::Correction;
+use super::steps::StepRun;
 use super::{Run, planned};
 use crate::effect::AskedBy;
 use crate::gate::{
@@ -39,40 +41,72 @@ pub(super) struct JudgedChange {
     pub(super) numbers: Vec<String>,
 }
 
-/// A leaf of the parameters, with what was written in its place.
-struct Leaf<'a> {
-    at: Path,
-    /// The key that the value has; that of the list for an item.
-    name: &'a str,
-    /// `None` if it is left out.
-    value: Option<&'a Value>,
-    written: Option<&'a Value>,
-    schema: Option<&'a Value>,
-    siblings: &'a Object,
-    difference: ValueDifference,
-    /// Whether the difference is from the call of the first plan that the step replaces.
-    is_of_first_plan: bool,
+/// What was written for a step.
+struct Written<'a> {
+    parameters: &'a Object,
+    /// `None` if a person approved it.
+    provenance: Option<&'a [(String, Provenance)]>,
 }
 
-impl<'a> Leaf<'a> {
-    /// A parameter that is left out.
-    fn left_out(name: &'a str, written: &'a Value, schema: Option<&'a Value>, siblings: &'a Object) -> Self {
-        let (at, difference) = (Path::root().key(name), ValueDifference::Dropped);
-        Self { at, name, value: None, written: Some(written), schema, siblings, difference, is_of_first_plan: false }
-    }
-}
-
-/// Marks what a second plan changes of the call that it replaces.
-fn compare_with_replaced<'a>(first: &'a Object, parameters: &'a Object, leaves: &mut Vec<Leaf<'a>>) {
-    for leaf in leaves.iter_mut().filter(|leaf| leaf.difference == ValueDifference::None) {
-        let old = value_at(first, &leaf.at);
-        if let Some(old) = old.filter(|old| !leaf.value.is_some_and(|new| is_same_value(old, new))) {
-            (leaf.written, leaf.difference, leaf.is_of_first_plan) = (Some(old), ValueDifference::Replaced, true);
+impl<'a> Written<'a> {
+    fn of(step: &'a StepRun) -> Self {
+        match &step.written {
+            Some(written) => Self { parameters: &written.parameters, provenance: written.provenance.as_deref() },
+            None => Self { parameters: &step.parameters, provenance: Some(&step.provenance) },
         }
     }
-    for (name, value) in first.iter().filter(|(name, _)| !parameters.contains_key(name)) {
-        let left_out = Leaf { is_of_first_plan: true, ..Leaf::left_out(name, value, None, parameters) };
-        collect(left_out, leaves);
+
+    fn provenance_of(&self, name: &str) -> Option<&'a Provenance> {
+        find(self.provenance?, name)
+    }
+}
+
+/// What the leaves of a call are compared with.
+struct Comparison<'a> {
+    planned: &'a PlannedStep,
+    class: SideEffect,
+    evidence: Evidence<'a>,
+    written: Written<'a>,
+    /// The provenance of the changed parameters, the last change first.
+    changed: [&'a [(String, Provenance)]; 2],
+    /// The step of the first plan that a step of a second plan replaces.
+    first: Option<&'a PlannedStep>,
+    /// The places that the error refers to.
+    referred: Vec<Path>,
+}
+
+impl Comparison<'_> {
+    fn provenance_of(&self, leaf: &Leaf<'_>) -> Option<Provenance> {
+        let name = top_level(&leaf.at).unwrap_or(leaf.name);
+        let is_written = leaf.difference == ValueDifference::None || leaf.is_of_first_plan;
+        if is_written && self.written.provenance.is_none() {
+            return Some(Provenance::Person);
+        }
+        let changed = || self.changed.iter().find_map(|changed| find(changed, name));
+        if is_written { self.written.provenance_of(name).cloned() } else { changed().cloned() }
+    }
+
+    /// Whether a step of a second plan repeats a parameter of the first one. It keeps its origin.
+    fn is_repeated(&self, leaf: &Leaf<'_>) -> bool {
+        let name = top_level(&leaf.at).unwrap_or(leaf.name);
+        let first = self.first.and_then(|first| first.parameters.get(name));
+        first.is_some() && first == self.planned.parameters.get(name)
+    }
+}
+
+fn find<'a>(provenance: &'a [(String, Provenance)], name: &str) -> Option<&'a Provenance> {
+    provenance.iter().find(|(known, _)| known == name).map(|(_, origin)| origin)
+}
+
+/// Whether a value has only another name: it was added in one place and left out in another.
+fn is_moved(leaf: &Leaf<'_>, leaves: &[Leaf<'_>]) -> bool {
+    let mut others = leaves.iter();
+    match leaf.difference {
+        ValueDifference::Added => others.any(|other| other.value.is_none() && other.written == leaf.value),
+        ValueDifference::Dropped => {
+            others.any(|other| other.difference == ValueDifference::Added && other.value == leaf.written)
+        }
+        _ => false,
     }
 }
 
@@ -166,10 +200,7 @@ impl Run {
         bound: &BoundParameters,
     ) -> Decided<ProposedCall> {
         let (class, step) = (self.side_effect(planned), self.state.steps.get(index)?);
-        let (written, origins) = match &step.written {
-            Some(written) => (&written.parameters, written.provenance.as_deref()),
-            None => (&step.parameters, Some(step.provenance.as_slice())),
-        };
+        let written = Written::of(step);
         // What we say ourselves about a missing value is no evidence for it.
         let is_own = |fault: &CallFault| fault.origin == FaultOrigin::Local && !self.missing(planned).is_empty();
         let said = fault.or_else(|| step.last_fault().map(AsRef::as_ref)).filter(|fault| !is_own(fault));
@@ -178,122 +209,107 @@ impl Run {
             Some(fault) => self.rejected_call(planned, step, fault, &facts)?.referred_paths(),
             None => Vec::new(),
         };
-        let properties = planned.schema.as_ref().and_then(|schema| schema.source().get("properties"));
-        let mut leaves = Vec::new();
-        let names = bound.parameters.keys().chain(written.keys().filter(|name| !bound.parameters.contains_key(name)));
-        for name in names {
-            let (value, old) = (bound.parameters.get(name), written.get(name));
-            let is_plain = value == old && !origins.is_some_and(|origins| needs_look(origins, name));
-            if is_plain && !self.is_of_second_plan(planned) && !self.may_have_typo(planned) {
-                continue;
-            }
-            let schema = properties.and_then(|properties| properties.get(name));
-            let siblings = &bound.parameters;
-            let (at, difference) = (Path::root().key(name), ValueDifference::None);
-            let leaf = Leaf { at, name, value, written: old, schema, siblings, difference, is_of_first_plan: false };
-            collect(leaf, &mut leaves);
-        }
-        let lost = self.state.lost_parameters.get(self.written_id(planned));
-        for (name, value) in lost.iter().flat_map(|lost| &lost.0) {
-            let schema = properties.and_then(|properties| properties.get(name));
-            collect(Leaf::left_out(name, value, schema, &bound.parameters), &mut leaves);
-        }
         let replaced = self.replaced_step(planned);
         let other_tool = replaced.filter(|(first, _)| first.tool != planned.tool);
         let rerouted_from = self.state.rerouted.get(self.written_id(planned)).cloned();
         let rerouted_from = rerouted_from.or_else(|| other_tool.map(|(first, _)| first.tool.to_string()));
-        let mut call = ProposedCall { class, rerouted_from, ..ProposedCall::default() };
         let replaced = replaced.filter(|(first, _)| first.tool == planned.tool);
+        let mut leaves = self.leaves(planned, &written, &bound.parameters);
         if let Some((_, first)) = replaced {
             compare_with_replaced(&first.parameters, &bound.parameters, &mut leaves);
         }
+        let mut call = ProposedCall { class, rerouted_from, ..ProposedCall::default() };
         if leaves.is_empty() {
             return Ok(call);
         }
-        let evidence = self.evidence(planned, said);
-        let moved: Vec<&Value> =
-            leaves.iter().filter(|leaf| leaf.value.is_none()).filter_map(|leaf| leaf.written).collect();
-        let added: Vec<&Value> = leaves
-            .iter()
-            .filter(|leaf| leaf.difference == ValueDifference::Added)
-            .filter_map(|leaf| leaf.value)
-            .collect();
-        for leaf in &leaves {
-            let is_moved = match leaf.difference {
-                ValueDifference::Added => leaf.value.is_some_and(|value| moved.contains(&value)),
-                ValueDifference::Dropped => leaf.written.is_some_and(|value| added.contains(&value)),
-                _ => false,
-            };
-            let top = top_level(&leaf.at).unwrap_or(leaf.name);
-            let of = |list: &[(String, Provenance)]| {
-                list.iter().find(|(name, _)| name == top).map(|(_, origin)| origin.clone())
-            };
-            let is_written = leaf.difference == ValueDifference::None || leaf.is_of_first_plan;
-            // A step of a second plan that repeats a parameter keeps its origin.
-            let is_repeated = replaced.is_some_and(|(first, _)| {
-                first.parameters.get(top).is_some_and(|known| planned.parameters.get(top) == Some(known))
-            });
-            let provenance = match (is_written, origins) {
-                (true, None) => Some(Provenance::Person),
-                (true, Some(origins)) => of(origins),
-                (false, _) => of(&bound.provenance).or_else(|| of(&step.provenance)),
-            };
-            let referred_to = reference_to(&leaf.at, &referred);
-            call.values.push(self.proposed_value(
-                planned,
-                class,
-                &evidence,
-                leaf,
-                (provenance.as_ref(), is_moved, is_repeated, referred_to),
-            ));
-        }
+        let comparison = Comparison {
+            planned,
+            class,
+            evidence: self.evidence(planned, said),
+            written,
+            changed: [&bound.provenance, &step.provenance],
+            first: replaced.map(|(first, _)| first),
+            referred,
+        };
+        let values = leaves.iter().filter_map(|leaf| self.proposed_value(&comparison, leaf, is_moved(leaf, &leaves)));
+        call.values = values.collect();
         Ok(call)
     }
 
-    fn proposed_value(
-        &self,
-        planned: &PlannedStep,
-        class: SideEffect,
-        evidence: &Evidence<'_>,
-        leaf: &Leaf<'_>,
-        (provenance, is_moved, is_repeated, referred): (Option<&Provenance>, bool, bool, Referred),
-    ) -> ProposedValue {
+    /// The leaves of the parameters that the gate has to look at.
+    fn leaves<'a>(&'a self, planned: &'a PlannedStep, written: &Written<'a>, parameters: &'a Object) -> Vec<Leaf<'a>> {
+        let properties = planned.schema.as_ref().and_then(|schema| schema.source().get("properties"));
+        let schema_of = |name: &str| properties.and_then(|properties| properties.get(name));
+        let looks_at_all = self.is_of_second_plan(planned) || self.may_have_typo(planned);
+        let mut leaves = Vec::new();
+        let lost = written.parameters.keys().filter(|name| !parameters.contains_key(name));
+        for name in parameters.keys().chain(lost) {
+            let (value, old) = (parameters.get(name), written.parameters.get(name));
+            let is_found = written.provenance_of(name).is_some_and(is_found_before_call);
+            if value == old && !is_found && !looks_at_all {
+                continue;
+            }
+            let (at, difference, is_of_first_plan) = (Path::root().key(name), ValueDifference::None, false);
+            let (schema, siblings) = (schema_of(name), parameters);
+            collect(
+                Leaf { at, name, value, written: old, schema, siblings, difference, is_of_first_plan },
+                &mut leaves,
+            );
+        }
+        let left_out = self.state.lost_parameters.get(self.written_id(planned));
+        for (name, value) in left_out.iter().flat_map(|lost| &lost.0) {
+            collect(Leaf::left_out(name, value, schema_of(name), parameters), &mut leaves);
+        }
+        leaves
+    }
+
+    /// A leaf as the gate sees it. `None` for one that a second plan may leave out.
+    fn proposed_value(&self, comparison: &Comparison<'_>, leaf: &Leaf<'_>, is_moved: bool) -> Option<ProposedValue> {
+        let Comparison { planned, class, evidence, .. } = comparison;
         let given = leaf.value.filter(|value| **value != Value::Null);
         let shown = given.or(leaf.written).or(leaf.value).unwrap_or(&Value::Null);
-        let guess = RoleGuess { class, name: leaf.name, value: shown, schema: leaf.schema, siblings: leaf.siblings };
-        let role = guess_role(guess);
+        let role = guess_role(RoleGuess {
+            class: *class,
+            name: leaf.name,
+            value: shown,
+            schema: leaf.schema,
+            siblings: leaf.siblings,
+        });
+        let provenance = comparison.provenance_of(leaf);
+        let provenance = provenance.as_ref();
         let is_open = provenance.is_some_and(is_found_before_call);
+        let is_planned = comparison.is_repeated(leaf) || !self.is_of_second_plan(planned);
+        let origin = match leaf.difference {
+            ValueDifference::None if !is_open && is_planned => self.origin_of_written(provenance),
+            _ => self.origin_of_found(evidence, provenance, shown, role),
+        };
+        let stated = leaf.written.filter(|_| leaf.is_changed()).filter(|written| evidence.stated.has(written));
+        // A second plan may have other values than the first one, but for what the request states and for switches.
+        let is_kept = role == ParameterRole::Switch || role != ParameterRole::Content && stated.is_some();
+        let may_differ = leaf.is_of_first_plan && !is_kept;
+        if may_differ && leaf.value.is_none() {
+            return None;
+        }
         let difference = match leaf.difference {
             ValueDifference::None if is_open => ValueDifference::Added,
             _ if is_moved => ValueDifference::Respelled,
+            _ if may_differ => ValueDifference::None,
             difference => difference,
         };
-        let origin = match leaf.difference {
-            ValueDifference::None if !is_open && (is_repeated || !self.is_of_second_plan(planned)) => {
-                self.origin_of_written(provenance)
-            }
-            _ => self.origin_of_found(evidence, provenance, shown, role),
-        };
-        let is_changed = !matches!(difference, ValueDifference::None | ValueDifference::Respelled);
-        let stated = leaf.written.filter(|_| is_changed).filter(|written| evidence.stated.has(written));
-        // A second plan may have other values than the first one, but for what the request states and for switches.
-        let may_differ = leaf.is_of_first_plan && stated.is_none() && role != ParameterRole::Switch
-            || leaf.is_of_first_plan && role == ParameterRole::Content;
-        let difference = if may_differ { ValueDifference::None } else { difference };
         let is_listed = leaf.schema.is_some_and(|schema| schema.get("enum").is_some());
         let is_in_plan = origin == OriginClass::Literal && self.state.plan.is_some();
         let nearly_stated = (is_in_plan && role == ParameterRole::Target && !is_listed)
             .then(|| evidence.stated.nearest(shown.as_str()?))
             .flatten();
-        ProposedValue {
+        Some(ProposedValue {
             name: display_path(&leaf.at),
             role,
             origin,
             difference,
-            stated: stated.map(text_of),
-            is_refused_elsewhere: referred == Referred::Others,
+            stated: stated.filter(|_| !is_moved).map(text_of),
+            is_refused_elsewhere: reference_to(&leaf.at, &comparison.referred) == Referred::Others,
             nearly_stated,
-        }
+        })
     }
 
     /// The origin of a value that stands in the first plan.
@@ -316,11 +332,6 @@ impl Run {
     fn may_have_typo(&self, planned: &PlannedStep) -> bool {
         !self.is_plan_of_person() && self.state.plan.is_some() && planned.parameters.names().next().is_some()
     }
-}
-
-/// Whether the gate has to look at an unchanged parameter.
-fn needs_look(origins: &[(String, Provenance)], name: &str) -> bool {
-    origins.iter().any(|(known, origin)| known == name && is_found_before_call(origin))
 }
 
 /// Whether a value was found for a parameter that the plan leaves open.
@@ -353,80 +364,6 @@ fn reference_to(path: &Path, referred: &[Path]) -> Referred {
         places if places.iter().any(|place| is_prefix(place, path) || is_prefix(path, place)) => Referred::Here,
         _ => Referred::Others,
     }
-}
-
-/// Collects the leaves of a parameter, each with what was written in its place.
-fn collect<'a>(leaf: Leaf<'a>, leaves: &mut Vec<Leaf<'a>>) {
-    let difference = match (leaf.written, leaf.value) {
-        (Some(old), Some(new)) if old == new => ValueDifference::None,
-        (Some(old), Some(new)) if is_same_value(old, new) || is_word_for(old, new) || is_list_of(old, new) => {
-            leaves.push(Leaf { difference: ValueDifference::Respelled, ..leaf });
-            return;
-        }
-        (None, Some(_)) => ValueDifference::Added,
-        (Some(old), None | Some(Value::Null)) if is_empty(old) => return,
-        (_, None) | (Some(_), Some(Value::Null)) => ValueDifference::Dropped,
-        (Some(_), Some(_)) => ValueDifference::Replaced,
-    };
-    let part = |inner: Option<&'a Value>, key: &str| inner.and_then(|inner| inner.as_object()?.get(key));
-    let item = |inner: Option<&'a Value>, index: usize| inner.and_then(|inner| inner.as_array()?.get(index));
-    // Something else stood in the place of the whole.
-    let old_scalar = leaf.written.filter(|old| old.as_object().is_none() && old.as_array().is_none());
-    match leaf.value.or(leaf.written) {
-        Some(Value::Object(object)) if !object.is_empty() => {
-            let written = leaf.written.and_then(Value::as_object);
-            let lost = written.into_iter().flat_map(Object::keys).filter(|key| !object.contains_key(key));
-            for key in object.keys().chain(lost) {
-                let schema = leaf.schema.and_then(|schema| schema.get("properties")?.get(key));
-                let written = part(leaf.written, key).or(old_scalar);
-                let value = part(leaf.value, key);
-                let at = leaf.at.key(key);
-                collect(Leaf { at, name: key, value, written, schema, siblings: object, ..leaf }, leaves);
-            }
-        }
-        Some(Value::Array(items)) if !items.is_empty() => {
-            let count = leaf.written.and_then(Value::as_array).map_or(0, <[Value]>::len).max(items.len());
-            for index in 0..count {
-                let schema = leaf.schema.and_then(|schema| schema.get("items"));
-                let (value, written) = (item(leaf.value, index), item(leaf.written, index).or(old_scalar));
-                collect(Leaf { at: leaf.at.index(index), value, written, schema, ..leaf }, leaves);
-            }
-        }
-        _ => leaves.push(Leaf { difference, ..leaf }),
-    }
-}
-
-/// Whether a value is a list of the other one alone.
-fn is_list_of(one: &Value, list: &Value) -> bool {
-    matches!(list.as_array(), Some([only]) if is_same_value(one, only))
-}
-
-fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => text.trim().is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(object) => object.is_empty(),
-        Value::Bool(_) | Value::Number(_) => false,
-    }
-}
-
-fn value_at<'a>(parameters: &'a Object, at: &Path) -> Option<&'a Value> {
-    let [Segment::Key(name), inner @ ..] = at.segments() else { return None };
-    parameters.get(name)?.at(&inner.iter().cloned().collect())
-}
-
-fn top_level(at: &Path) -> Option<&str> {
-    match at.segments().first()? {
-        Segment::Key(name) => Some(name),
-        Segment::Index(_) => None,
-    }
-}
-
-/// A place as people write it: `payment.to.iban`.
-pub(super) fn display_path(at: &Path) -> String {
-    let text = at.to_string();
-    text.strip_prefix("$.").unwrap_or(&text).to_owned()
 }
 
 /// A value as a request has it.

@@ -9,7 +9,7 @@ use reknit_protocol::{
     CallTool, CapabilityName, EffectId, EffectKind, Object, SideEffect, StepId, ToolName, Value, join_first,
 };
 
-use super::judge_call::display_path;
+use super::parameter_leaves::display_path;
 use super::resolve_parameters::found_names;
 use super::state::{Phase, PlanApproval, Stage};
 use super::{Run, planned};

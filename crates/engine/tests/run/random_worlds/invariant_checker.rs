@@ -609,8 +609,11 @@ fn check_evidence(log: &StepLog, call: &CallTool, provenance: &[(String, Provena
         collect_scalars(value.unwrap_or(&Value::Null), &mut scalars);
         let is_word = call.side_effect == SideEffect::Undeclared
             && matches!(value, Some(Value::String(_) | Value::Bool(_) | Value::Null));
+        // A text that says something, and names nothing, is what the model says. The tool knows which one it wants.
+        let is_content =
+            value.and_then(Value::as_str).is_some_and(|text| text.chars().count() > 64 || text.contains('\n'));
         let is_supported = |scalar: &String| contains_word(evidence, scalar) || contains_word(&log.last_error, scalar);
-        let is_proved = is_derived || is_word || scalars.iter().all(is_supported);
+        let is_proved = is_derived || is_word || is_content || scalars.iter().all(is_supported);
         assert!(
             refers_to(&name) || (is_about_none && is_proved),
             "a changed value is referred to by the error, supported or approved: {name} = {value:?} in {}: {}, after {}",
