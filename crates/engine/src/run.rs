@@ -183,11 +183,11 @@ impl Run {
             EventKind::BudgetChanged { budget } => Arc::make_mut(&mut self.started).set_budget(*budget),
             EventKind::Retried if self.can_be_retried() => self.on_retried()?,
             // A run has no early end other than to skip the remaining steps.
-            EventKind::Cancelled | EventKind::Stopped => self.stop(Stop::Cancelled)?,
+            EventKind::Cancelled | EventKind::Stopped => self.stop(&Stop::Cancelled)?,
             _ if matches!(self.state.phase, Phase::Ended(_)) => self.on_late_outcome(kind),
             EventKind::Woke { effect } if self.state.clock.deadline_id() == *effect => {
                 let limit = self.policy().limits.active_ms.unwrap_or_default();
-                self.stop(Stop::Exhausted(Exhausted::Time(limit)))?;
+                self.stop(&Stop::Exhausted(Exhausted::Time(limit)))?;
             }
             kind if self.on_consultation(kind)? || self.on_plan_decision(kind)? || self.on_step_event(kind)? => {}
             kind => self.on_late_outcome(kind),

@@ -80,7 +80,7 @@ impl Run {
     }
 
     /// Stops everything that can stop at once. Calls in progress are aborted, and their outcomes awaited.
-    pub(super) fn stop(&mut self, stop: Stop) -> Decided {
+    pub(super) fn stop(&mut self, stop: &Stop) -> Decided {
         let reason = stop.to_string();
         self.refund_resumed_calls();
         self.state.stopped_ms.get_or_insert(self.state.now_ms);
@@ -96,7 +96,7 @@ impl Run {
                 self.end(AnswerAuthor::TemplateInstead(reason), None);
             }
             Phase::Selecting { .. } | Phase::Planning { .. } => {
-                self.end_early(&RunEnd::StoppedBefore(&stop), reason, Vec::new());
+                self.end_early(&RunEnd::StoppedBefore(stop), reason, Vec::new());
             }
             Phase::Answering { .. } => self.end(AnswerAuthor::TemplateInstead(reason), None),
             Phase::Running => {

@@ -30,16 +30,12 @@ pub(super) enum RunEnd<'a> {
 pub(super) struct StepFacts<'a> {
     stop: Option<&'a Stop>,
     done: usize,
-    /// Whether every step is done, or went another way that the plan names.
-    is_as_planned: bool,
+    /// Whether every step is done, or went another way that the plan names, and every output has a value.
+    is_whole: bool,
     /// Whether something was done, though perhaps not what was wished for.
     is_unconfirmed: bool,
-    /// Whether every output of the plan has a value.
-    has_all_outputs: bool,
-    /// Whether an agent that a step ran did not do all of its work.
-    has_unfinished_agents: bool,
-    /// Whether a read was made without a parameter that the request states.
-    has_lost_filters: bool,
+    /// What else is to be said about steps that are done.
+    of_done: Vec<Fact>,
 }
 
 impl<'a> StepFacts<'a> {
@@ -55,28 +51,27 @@ impl<'a> StepFacts<'a> {
             plan.steps.iter().zip(state.steps.iter()).filter(|(planned, step)| {
                 goes_another_way(step, matches!(planned.controls.on_failure, OnFailure::Use(_)))
             });
+        let is_unfinished = steps.iter().filter_map(AgentReply::of).any(|reply| !reply.is_success());
+        let unfinished = is_unfinished.then_some(Fact::UnfinishedChild);
+        let lost = has_lost_filters.then_some(Fact::LostFilter);
         Self {
             stop: state.stop.as_ref(),
             done,
-            is_as_planned: done + otherwise.count() == steps.len(),
+            is_whole: has_all_outputs && done + otherwise.count() == steps.len(),
             is_unconfirmed: steps.iter().any(|step| matches!(step.outcome, Outcome::Unconfirmed { .. })),
-            has_all_outputs,
-            has_lost_filters,
-            has_unfinished_agents: steps.iter().filter_map(AgentReply::of).any(|reply| !reply.is_success()),
+            of_done: unfinished.into_iter().chain(lost).collect(),
         }
     }
 
     fn facts(&self) -> impl Iterator<Item = Fact> {
-        let unfinished = self.has_unfinished_agents.then_some(Fact::UnfinishedChild);
-        let lost = self.has_lost_filters.then_some(Fact::LostFilter);
-        self.of_ending().into_iter().chain(unfinished).chain(lost)
+        self.of_ending().into_iter().chain(self.of_done.iter().copied())
     }
 
     fn of_ending(&self) -> Option<Fact> {
         match self.stop {
             Some(Stop::Cancelled) => Some(Fact::Cancelled),
             // A limit that was reached but prevented nothing is not how the run ended.
-            _ if self.is_as_planned && self.has_all_outputs => None,
+            _ if self.is_whole => None,
             Some(Stop::Exhausted(_)) => Some(Fact::LimitReached),
             Some(Stop::StepFailed(_)) if self.done == 0 => Some(Fact::NothingDone),
             None if self.done == 0 && !self.is_unconfirmed => Some(Fact::NothingDone),
@@ -97,10 +92,9 @@ pub(super) fn status_of(end: &RunEnd<'_>) -> Status {
     let fact = match end {
         RunEnd::PlanWritten => None,
         RunEnd::NoToolFits => Some(Fact::NoToolFits),
-        RunEnd::NoPlan | RunEnd::InternalError => Some(Fact::NothingDone),
+        RunEnd::NoPlan | RunEnd::InternalError | RunEnd::StoppedBefore(Stop::StepFailed(_)) => Some(Fact::NothingDone),
         RunEnd::StoppedBefore(Stop::Cancelled) => Some(Fact::Cancelled),
         RunEnd::StoppedBefore(Stop::Exhausted(_)) => Some(Fact::LimitReached),
-        RunEnd::StoppedBefore(Stop::StepFailed(_)) => Some(Fact::NothingDone),
         RunEnd::Over(facts) => return verdict(Status::Complete, facts.facts()),
     };
     verdict(Status::Complete, fact)

@@ -1,11 +1,13 @@
 //! What became of the calls for one message of the user, and what that says to the verdict about the report.
 
 use reknit_mend::{CALL_AGAIN, Fate};
+use reknit_model_api::Message;
 use reknit_protocol::{Object, SideEffect, Value};
 use serde::{Deserialize, Serialize};
 
 use super::Session;
 use super::classify_answer::{Call, Callee};
+use super::state::State;
 use super::tool_calls::ToolOutput;
 use crate::answer::{Answer, Outcome, Status, StepReport};
 use crate::business_key::UncertainCall;
@@ -63,15 +65,28 @@ impl CallFacts {
 
     /// A call that succeeded makes good an earlier one of the same capability: a read any read, any other call one that has at
     /// least half of its values, or one that has only values of the request if the failed one has none of them. With other
-    /// values it is another action.
-    fn add_success(&mut self, call: &UncertainCall, request: &str) {
+    /// values it is another action, as it is if both values come from the request, or both from results: pay ann and bob.
+    fn add_success(&mut self, call: &UncertainCall, request: &str, results: &[&str]) {
         let is_requested = |value: &Value| is_stated(value, request);
+        let is_result = |value: &Value| results.iter().any(|result| is_stated(value, result));
+        let is_another = |own: &Value, value: &Value| {
+            let has_same_source = (is_requested(own) && is_requested(value)) || (is_result(own) && is_result(value));
+            !is_equal(own, value) && has_same_source
+        };
+        let is_another_action = |failed: &UncertainCall| {
+            failed
+                .parameters
+                .iter()
+                .any(|(name, value)| call.parameters.get(name).is_some_and(|own| is_another(own, value)))
+        };
+        let is_correction = |failed: &UncertainCall| {
+            let is_found =
+                || call.parameters.values().all(is_requested) && !failed.parameters.values().any(is_requested);
+            !is_another_action(failed) && (has_half_of(&call.parameters, &failed.parameters) || is_found())
+        };
         let is_made_good = |failed: &FailedCall| {
             (&failed.call.tool, &failed.call.capability) == (&call.tool, &call.capability)
-                && (!failed.changes
-                    || has_half_of(&call.parameters, &failed.call.parameters)
-                    || (call.parameters.values().all(is_requested)
-                        && !failed.call.parameters.values().any(is_requested)))
+                && (!failed.changes || is_correction(&failed.call))
         };
         if let Some(at) = self.failed.iter().position(is_made_good) {
             self.failed.remove(at);
@@ -142,14 +157,18 @@ fn has_half_of(values: &Object, others: &Object) -> bool {
     2 * equal_values(values, others) >= others.len()
 }
 
-/// How many values of a call another one has, too; a number may be written as text.
-fn equal_values(values: &Object, others: &Object) -> usize {
-    let is_equal = |one: &Value, other: &Value| match (one, other) {
+/// Whether two values are the same; a number may be written as text.
+fn is_equal(one: &Value, other: &Value) -> bool {
+    match (one, other) {
         (Value::String(text), number @ Value::Number(_)) | (number @ Value::Number(_), Value::String(text)) => {
             Value::parse(text.trim()).is_ok_and(|read| read == *number)
         }
         _ => one == other,
-    };
+    }
+}
+
+/// How many values of a call another one has, too.
+fn equal_values(values: &Object, others: &Object) -> usize {
     others.iter().filter(|(name, value)| values.get(name).is_some_and(|own| is_equal(own, value))).count()
 }
 
@@ -216,11 +235,13 @@ impl Session {
             }
         }
         let request = self.input().to_owned();
-        let facts = &mut self.state.call_facts;
+        let State { call_facts: facts, history, stored_results, .. } = &mut self.state;
+        let results = history.iter().filter(|message| matches!(message, Message::Tool { is_error: false, .. }));
+        let results: Vec<&str> = results.map(Message::text).chain(stored_results.texts()).collect();
         facts.succeeded += succeeded;
         // First the successes: the calls of one answer were made side by side, so none of them corrects another one.
         for call in &done {
-            facts.add_success(call, &request);
+            facts.add_success(call, &request, &results);
         }
         for call in failed {
             facts.add_failure(call);

@@ -224,16 +224,13 @@ impl Session {
             self.end_turn(TurnOutcome::Stopped, attempts);
             return self.end_with_fallback_report();
         }
-        match report {
-            Some((call, draft)) => {
-                let message = if all_done { UNSEEN_RESULTS } else { FAILED_TOGETHER };
-                self.state.history.push(Message::tool_error(&call, message));
-                self.state.fallback_report =
-                    Some(FallbackReport { source: ReportSource::ToolCall, draft, quality: FallbackQuality::Whole });
-                self.lower_pending_report();
-                self.collapse(CollapseReason::FinalReportAttempt);
-            }
-            None => {}
+        if let Some((call, draft)) = report {
+            let message = if all_done { UNSEEN_RESULTS } else { FAILED_TOGETHER };
+            self.state.history.push(Message::tool_error(&call, message));
+            self.state.fallback_report =
+                Some(FallbackReport { source: ReportSource::ToolCall, draft, quality: FallbackQuality::Whole });
+            self.lower_pending_report();
+            self.collapse(CollapseReason::FinalReportAttempt);
         }
         self.end_turn(TurnOutcome::ToolCalls, attempts);
         if ran_out {

@@ -116,6 +116,43 @@ fn the_verdict_of_a_called_agent_reaches_its_caller() {
 }
 
 #[test]
+fn a_payment_to_one_person_does_not_make_good_the_one_to_another_that_was_asked_for_too() {
+    let bob = ("shop__refund", r#"{"to": "bob", "amount": 5}"#);
+    for (turns, expected) in [
+        (vec![(REFUND, 400), (bob, 200)], (ReportStatus::Partial, 1)),
+        (vec![(REFUND, 400), (bob, 200), (REFUND, 200)], (ReportStatus::Success, 0)),
+    ] {
+        let mut driver =
+            TestDriver::begin(SessionStarted { input: "Refund ann and bob 5 each.".to_owned(), ..started() });
+        for (refund, status) in turns {
+            call(&mut driver, &[refund], &[status]);
+        }
+        assert_eq!(verdict(driver, "Both have their 5 dollars."), expected);
+    }
+}
+
+#[test]
+fn a_refund_of_one_order_does_not_make_good_the_one_of_another_order_that_a_result_names() {
+    for (second, expected) in [
+        (r#"{"order": 9, "reason": "lost"}"#, (ReportStatus::Partial, 1)),
+        // It was no order, and is now.
+        (r#"{"order": 8, "reason": "lost"}"#, (ReportStatus::Success, 0)),
+    ] {
+        let first = if expected.1 == 1 {
+            r#"{"order": 8, "reason": "lost"}"#
+        } else {
+            r#"{"order": "eight", "reason": "lost"}"#
+        };
+        let mut driver = TestDriver::new();
+        driver.answer(calling(&[("shop__look_up", "{}")]));
+        driver.reply_all(r#"{"lost": [8, 9]}"#);
+        call(&mut driver, &[("shop__refund", first)], &[400]);
+        call(&mut driver, &[("shop__refund", second)], &[200]);
+        assert_eq!(verdict(driver, "All are refunded."), expected);
+    }
+}
+
+#[test]
 fn a_model_can_only_lower_the_verdict() {
     let failing = calling(&[("agent__final_report", r#"{"report_content": "No.", "status": "failure"}"#)]);
     let mut driver = called(&[("shop__look_up", "{}")], &[200]);
