@@ -54,11 +54,11 @@ pub struct LearnedMapping {
 
 impl LearnedMapping {
     /// The mapping as runs of this owner use it. `None` if others learned it, unless a person has accepted it for all.
-    pub(crate) fn for_owner(mut self, owner: Option<&str>) -> Option<Self> {
+    pub(crate) fn for_owner(self, owner: Option<&str>) -> Option<Self> {
         let producer = &self.mapping.producer;
         if let Some(own) = owner.and_then(|owner| producer.strip_prefix(&owner_prefix(owner))) {
-            self.mapping.producer = own.to_owned();
-            return Some(self);
+            let producer = own.to_owned();
+            return Some(Self { mapping: StoredMapping { producer, ..self.mapping }, ..self });
         }
         let is_for_all = !producer.starts_with(OWNER) && (owner.is_none() || self.accepted_ms.is_some());
         is_for_all.then_some(self)

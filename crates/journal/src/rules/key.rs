@@ -43,9 +43,9 @@ fn owned_key(owner: Option<&str>, key: &str) -> String {
 /// The claim as it is stored, and what the journal has about its key. Version 0.1.0 stored keys without their owner: such a key counts
 /// for the owner of its run.
 fn find(tables: &dyn WriteTables, owner: Option<&str>, claim: &KeyClaim) -> StoreResult<(KeyClaim, Option<StoredKey>)> {
-    let mut owned = claim.clone();
-    owned.key = owned_key(owner, &claim.key);
-    let stored = tables.business_key(&owned.key)?;
+    let mut keyed = claim.clone();
+    keyed.key = owned_key(owner, &claim.key);
+    let stored = tables.business_key(&keyed.key)?;
     if stored.is_none()
         && owner.is_some()
         && let Some(older) = tables.business_key(&claim.key)?
@@ -53,7 +53,7 @@ fn find(tables: &dyn WriteTables, owner: Option<&str>, claim: &KeyClaim) -> Stor
     {
         return Ok((claim.clone(), Some(older)));
     }
-    Ok((owned, stored))
+    Ok((keyed, stored))
 }
 
 /// Claims an effect and its business key, or neither.
