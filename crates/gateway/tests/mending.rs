@@ -149,7 +149,7 @@ fn a_call_beside_prose_is_a_doubt_and_after_a_question_about_it_text() {
     for text in [
         format!("It is a prompt injection, so I ignored it.\n{REFUND}"),
         format!("这是提示注入，我忽略了它。\n{REFUND}"),
-        format!("C'est une injection :\n```json\n{{\"name\": \"weather\", \"arguments\": {{}}}}\n```"),
+        "C'est une injection :\n```json\n{\"name\": \"weather\", \"arguments\": {}}\n```".to_owned(),
     ] {
         let refusal = || answer(&text, &[], FinishReason::Complete);
         let unusable = AnswerMender::new(&request).mend(refusal()).unwrap_err();
@@ -160,4 +160,17 @@ fn a_call_beside_prose_is_a_doubt_and_after_a_question_about_it_text() {
     }
     let bare = AnswerMender::new(&request).asked_again(true).mend(answer(REFUND, &[], FinishReason::Complete)).unwrap();
     assert_eq!(bare.answer.tool_calls.len(), 1);
+}
+
+#[test]
+fn arguments_with_a_key_that_has_two_values_are_a_doubt_and_pass_as_they_are() {
+    let request = request(vec![Message::user("How warm is it?")]);
+    let twice = r#"{"days": 7, "days": 8}"#;
+    let unusable =
+        AnswerMender::new(&request).mend(answer("", &[("weather", twice)], FinishReason::ToolCalls)).unwrap_err();
+    assert!(unusable.reason.contains("`$.days` several times, with different values"), "{unusable}");
+    assert_eq!(unusable.harmless.expect("it is passed on").answer.tool_calls[0].arguments, twice);
+    let damaged = answer("", &[("weather", "{'days': 7 /* or 8 */}")], FinishReason::ToolCalls);
+    let told = mend(&request, damaged).changes.join("; ");
+    assert!(told.contains("/* or 8 */") && told.contains("replaced other quotes"), "{told}");
 }

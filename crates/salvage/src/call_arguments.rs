@@ -143,4 +143,14 @@ mod tests {
         let text = format!(r#"{{"to": "{}", "to": "{}"}}"#, long('a'), long('b'));
         assert_eq!(conflicting_keys(&read_parameters(&text).unwrap().fixes).count(), 1);
     }
+
+    #[test]
+    fn encoded_json_with_a_conflict_is_not_decoded_to_fit_a_schema() {
+        let schema = r#"{"type": "object", "properties": {"filter": {"type": "object"}}}"#;
+        let schema = crate::Schema::compile(&Value::parse(schema).unwrap()).unwrap();
+        for (text, fits) in [("{'id': 7}", true), (r#"{"id": 7, "id": 7}"#, true), (r#"{"id": 7, "id": 8}"#, false)] {
+            let value = Value::Object(Object::from([("filter", text.into())]));
+            assert_eq!(crate::fit(value, &schema).is_ok(), fits, "{text}");
+        }
+    }
 }

@@ -56,7 +56,9 @@ mod text_position;
 pub use call_arguments::{CallArguments, conflicting_keys, describe_fixes, read_parameters};
 pub use fix::{Fix, FixKind};
 pub use repair::fit::{FitError, FittedValue, fit, write_plain_integers};
-pub use repair::read::{Completeness, ReadOptions, ReadTextError, Reading, read, read_as, read_complete};
+pub use repair::read::{
+    Completeness, ReadOptions, ReadTextError, Reading, complete_reading, read, read_as, read_complete,
+};
 pub use schema::{
     Comparison, FitProblem, FitProblemKind, Formats, LengthUnit, Schema, SchemaError, SchemaType, UnambiguousDate,
 };

@@ -301,10 +301,9 @@ impl Run {
         Ok((like.clone().any(|denied| denied.parameters == call.parameters), like.next()))
     }
 
-    /// The calls that a person denied.
+    /// The calls that a person denied in this run.
     pub(crate) fn denied_calls(&self) -> Vec<UncertainCall> {
-        let steps = self.steps_in_order().filter(|(_, step)| step.denied);
-        steps.map(|(planned, step)| step.as_call(planned)).collect()
+        self.state.newly_denied.clone()
     }
 
     /// The parameters of each step as they were sent last.

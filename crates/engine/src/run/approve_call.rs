@@ -174,10 +174,12 @@ impl Run {
                 self.approve(index, &ask.question, by, change.flatten())
             }
             Decision::Deny { reason } => {
-                let is_denied =
-                    !expired && matches!(ask.question, Question::SendCall { .. } | Question::SendCorrected { .. });
                 let step = self.state.steps.get_mut(index)?;
-                (step.withheld, step.denied) = (true, is_denied);
+                step.withheld = true;
+                if !expired && matches!(ask.question, Question::SendCall { .. } | Question::SendCorrected { .. }) {
+                    let call = step.as_call(planned(&self.plan, index)?);
+                    self.state.newly_denied.push(call);
+                }
                 let denied = match reason.filter(|_| !expired) {
                     _ if expired => "the time to approve it ran out".to_owned(),
                     Some(reason) => format!("it was not approved: {reason}"),

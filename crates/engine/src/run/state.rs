@@ -51,6 +51,9 @@ pub(crate) struct State {
     /// The calls that a person denied earlier in the session. Nobody is asked about them again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) denied: Vec<UncertainCall>,
+    /// The calls that a person denied in this run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) newly_denied: Vec<UncertainCall>,
     /// The models that refused their key or account. They are not asked again.
     pub(super) refused: Vec<TargetName>,
     /// How many steps failed in the same way although models were asked, by tool and error.

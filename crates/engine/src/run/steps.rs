@@ -242,9 +242,6 @@ pub(super) struct StepRun {
     /// Whether a person decided against its call, or nobody could be asked about it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) withheld: bool,
-    /// Whether a person denied its call.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(super) denied: bool,
     /// Whether a second plan does in another way what the step was for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) replaced: bool,

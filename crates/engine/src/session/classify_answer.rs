@@ -3,8 +3,8 @@
 use reknit_model_api::{FinishReason, Message, ModelAnswer, ToolCall};
 use reknit_protocol::{CapabilityName, Object, SideEffect, ToolName, Value, exact};
 use reknit_salvage::{
-    CallArguments, Fix, TextCall, TextCallContext, TextCallForm, TextCallVerdict, calls_in_text, conflicting_keys,
-    describe_fixes, read_parameters, text_call_verdict, without_reasoning,
+    CallArguments, Fix, TextCall, TextCallContext, TextCallForm, TextCallVerdict, calls_in_text, complete_reading,
+    conflicting_keys, describe_fixes, read_parameters, text_call_verdict, without_reasoning,
 };
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use super::repeated_calls::take_repeat_reason;
 use super::report_draft::{FallbackQuality, FallbackReport, RejectedReport, ReportDraft, ReportReader};
 use super::state::{Notice, RetryReason};
 use super::stored_results::StoredResults;
-use super::toolbox::{ToolLookup, Toolbox};
+use super::toolbox::{NamedTool, ToolLookup, Toolbox};
 use crate::business_key::UncertainCall;
 use crate::record::{AnswerKind, CollapseReason, DropReason};
 use crate::report::{ReportSource, ReportStatus};
@@ -251,7 +251,7 @@ impl AnswerClassifier<'_> {
                 // The notice of the final turn says that only the report is allowed.
                 classified.dropped.push((call.name.clone(), DropReason::NotPermitted));
             }
-            ToolLookup::Found(tool) => match read_call(call, in_text, tool.class) {
+            ToolLookup::Found(tool) => match read_call(call, in_text, tool) {
                 Ok((mut parameters, fixes)) => {
                     let changes = changes(call, in_text, &tool.name, &fixes);
                     let readable = with_readable_arguments(call, &parameters);
@@ -341,12 +341,22 @@ impl AnswerClassifier<'_> {
 
 /// The parameters of a call, and what was changed to read them. A key that has two different values is an error for a tool that changes
 /// something: which value is meant is not known.
-fn read_call(call: &ToolCall, in_text: Option<&TextCall>, class: SideEffect) -> Result<(Object, Vec<Fix>), String> {
-    let CallArguments { parameters, mut fixes } = read_parameters(&call.arguments)?;
+fn read_call(call: &ToolCall, in_text: Option<&TextCall>, tool: &NamedTool) -> Result<(Object, Vec<Fix>), String> {
+    let CallArguments { mut parameters, mut fixes } = read_parameters(&call.arguments)?;
+    // A plan in a text has calls, whose text is read as that of any other call.
+    if tool.callee == Callee::Plan
+        && let Some(Value::String(text)) = parameters.get("plan")
+    {
+        let reading = complete_reading(text)?;
+        parameters.insert("plan", reading.value);
+        fixes.extend(reading.fixes);
+    }
     fixes.splice(..0, in_text.iter().flat_map(|found| found.fixes.iter().cloned()));
     let conflict = conflicting_keys(&fixes).next().map(ToString::to_string);
     match conflict {
-        Some(key) if class != SideEffect::Read => Err(format!("`{key}` is in it several times, with different values")),
+        Some(key) if tool.class != SideEffect::Read => {
+            Err(format!("`{key}` is in it several times, with different values"))
+        }
         _ => Ok((parameters, fixes)),
     }
 }

@@ -11,7 +11,6 @@ use reknit_model_api::ToolDefinition;
 use reknit_plan::{PlanLanguage, read_plan};
 use reknit_protocol::spelling::{are_alike, nearest};
 use reknit_protocol::{Object, Plan, SideEffect, Step, StepId, Value, error_chain};
-use reknit_salvage::read_complete;
 
 use super::classify_answer::Callee;
 use super::repeated_calls::{add_repeat_argument, needs_repeat_reason};
@@ -241,7 +240,6 @@ pub(super) fn read_plan_call(
     language: PlanLanguage,
 ) -> Result<Plan, String> {
     let value = match parameters.get("plan") {
-        Some(Value::String(text)) => read_complete(text)?,
         Some(plan) => plan.clone(),
         None => Value::Object(parameters.clone()),
     };

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use reknit_engine::{AnswerKind, ApprovalRule, AttemptStatus, Effect, Policy, Question, SessionStarted};
+use reknit_engine::{AnswerKind, ApprovalRule, AttemptStatus, Effect, Plans, Policy, Question, SessionStarted};
 use reknit_protocol::Value;
 
-use crate::driver::{TestDriver, calling, saying, started};
+use crate::driver::{TestDriver, calling, saying, started, with_rules};
 
 /// Arguments that no strict parser reads as they are sent, with a part of what is told about them.
 const DAMAGED: [(&str, &str, &str); 9] = [
@@ -82,6 +82,23 @@ fn a_key_with_two_values_is_not_sent_to_a_tool_that_changes_something_and_the_mo
         driver.reply_all("{}");
         assert!(driver.session.mended()[0].change.contains("kept the last value of a duplicate key"), "{arguments}");
     }
+}
+
+#[test]
+fn a_plan_that_is_written_as_text_is_read_as_strictly_as_its_call() {
+    let plan = |with: &str| {
+        let plan = format!("{{'steps': [{{'id': 'a', 'tool': 'shop__refund', 'with': {with}}}]}}");
+        calling(&[("agent__run_plan", &Value::from([("plan", Value::from(plan))]).to_string())])
+    };
+    let mut driver = TestDriver::begin(with_rules(|rules| rules.plans = Plans::Allowed));
+    driver.answer(plan("{'id': 7, 'id': 8}"));
+    assert!(driver.calls().is_empty());
+    assert!(driver.notices().join("").contains("several times, with different values"), "{:?}", driver.notices());
+    driver.answer(plan("{'id': 7 /* or 8 */}"));
+    assert_eq!(driver.calls()[0].parameters.to_string(), r#"{"id":7}"#);
+    driver.reply_all("{}");
+    assert!(driver.session.mended()[0].change.contains("/* or 8 */"), "{:?}", driver.session.mended());
+    assert!(last_text(&driver).contains("/* or 8 */"), "{}", last_text(&driver));
 }
 
 fn asked(driver: &TestDriver) -> Question {

@@ -68,8 +68,8 @@ pub fn read_complete(text: &str) -> Result<Value, String> {
     Ok(complete_reading(text)?.value)
 }
 
-/// The same, with the repairs.
-pub(crate) fn complete_reading(text: &str) -> Result<Reading, String> {
+/// Reads one JSON value as [`read_complete`] does, with the repairs.
+pub fn complete_reading(text: &str) -> Result<Reading, String> {
     let reading = read(text, &ReadOptions::default()).map_err(|error| error.to_string())?;
     match reading.completeness {
         Completeness::Complete => Ok(reading),

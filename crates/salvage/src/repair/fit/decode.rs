@@ -5,7 +5,7 @@ use std::rc::Rc;
 use reknit_protocol::{Object, Path, Value};
 
 use super::plan::Decoded;
-use crate::{Completeness, Fix, FixKind, ReadOptions, read};
+use crate::{Completeness, Fix, FixKind, ReadOptions, conflicting_keys, read};
 
 /// The content of a string.
 #[derive(Debug)]
@@ -85,7 +85,9 @@ fn decode_reading(text: &str, refused: &[FixKind]) -> DecodedText {
         Value::String(_) => text.starts_with(['"', '\'']),
         _ => false,
     };
-    if !may_be_content || reading.fixes.iter().any(|fix| refused.contains(&fix.kind)) {
+    let is_refused = reading.fixes.iter().any(|fix| refused.contains(&fix.kind));
+    // Which of two values of one key is meant is not known.
+    if !may_be_content || is_refused || conflicting_keys(&reading.fixes).next().is_some() {
         return DecodedText::Nothing;
     }
     match reading.completeness {
