@@ -55,13 +55,12 @@ pub async fn decide(
     if summary.parked.is_some() {
         return Err(Refusal::Parked(run.clone()));
     }
-    let open = match summary.status {
-        Some(_) => None,
-        None => {
-            let machine = loaded(journal, run).await?.machine;
-            let ask = machine.questions().into_iter().find(|ask| ask.id.to_string() == question);
-            ask.map(|ask| (ask, machine))
-        }
+    let open = if summary.status.is_some() {
+        None
+    } else {
+        let machine = loaded(journal, run).await?.machine;
+        let ask = machine.questions().into_iter().find(|ask| ask.id.to_string() == question);
+        ask.map(|ask| (ask, machine))
     };
     let Some((ask, machine)) = open else {
         let id = question.parse().map_err(|_| not_asked())?;

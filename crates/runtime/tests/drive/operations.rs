@@ -72,7 +72,7 @@ async fn a_decision_that_the_run_reads_at_the_same_moment_counts_against_a_later
     decide(&fixture, &ask, denied("no")).await.expect("it is stored");
     fixture.driver().resume(&RunId::new("r")).await.expect("it goes on");
     // Who looked at the run before that finds an empty inbox now.
-    assert_eq!(open.questions(), [ask.clone()]);
+    assert_eq!(open.questions(), std::slice::from_ref(&ask));
     assert_eq!(refusal(&fixture, &ask, Decision::Approve).await.0, RefusalCode::AlreadyDecided);
 }
 
