@@ -52,7 +52,7 @@ impl StatedText {
     /// The stated word that a text differs from in one letter, if the text itself is not stated.
     pub(crate) fn nearest(&self, text: &str) -> Option<String> {
         // `TSLA` is the code of what the request calls Tesla, and no typo.
-        let is_code = text.chars().all(|letter| letter.is_uppercase());
+        let is_code = text.chars().all(char::is_uppercase);
         if is_code || self.has_words(text) {
             return None;
         }

@@ -242,13 +242,8 @@ impl Run {
             }
         };
         let TolerablePlan { kept, left_out, dropped, .. } = &tolerable;
-        let tolerated = kept
-            .iter()
-            .chain(left_out)
-            .chain(dropped.iter().map(|(_, problem)| problem))
-            .filter(is_new)
-            .map(ToString::to_string);
-        let tolerated: Vec<String> = tolerated.collect();
+        let tolerated = kept.iter().chain(left_out).chain(dropped.iter().map(|(_, problem)| problem));
+        let tolerated: Vec<String> = tolerated.filter(is_new).map(ToString::to_string).collect();
         let mut problems = self.second_plan_problems(&tolerable.checked, first.steps.len());
         problems.extend(self.read_call_problems(&tolerable.plan).iter().filter(is_new).map(ToString::to_string));
         if !is_last {
