@@ -1,5 +1,6 @@
 //! Processes that leave their process group do not outlive the command that started them.
-#![cfg(all(test, target_os = "linux"))]
+#![cfg(test)]
+#![cfg(target_os = "linux")]
 
 mod support;
 
