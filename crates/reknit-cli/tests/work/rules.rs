@@ -11,12 +11,12 @@ fn json(text: &str) -> Value {
     Value::parse(text).expect("JSON")
 }
 
-/// A tool that quotes prices, and takes an amount in one call that must not happen twice and in one with a key.
+/// A tool that quotes prices, and takes an amount in one call that must not happen twice and in one without a declared class.
 async fn bank() -> RunningTool {
     let schema = r#"{"type": "object", "required": ["amount"], "properties": {"amount": {"type": "number"}}}"#;
     ScriptedTool::new("bank")
         .capability("quote", SideEffect::Read)
-        .capability("reserve", SideEffect::Keyed)
+        .capability("reserve", SideEffect::Undeclared)
         .schema(json(schema))
         .capability("pay", SideEffect::Unsafe)
         .schema(json(schema))
