@@ -126,8 +126,8 @@ fn stored_elsewhere(request: &GatewayRequest) -> Option<&'static str> {
     let is_reference = |item: &Value| item.get("type").and_then(Value::as_str) == Some("item_reference");
     let input = request.body.get("input").and_then(Value::as_array).unwrap_or_default();
     let names = ["previous_response_id", "conversation"].into_iter();
-    let mut named = names.filter(|name| request.body.get(name).is_some_and(|value| !value.is_null()));
-    named.next().or_else(|| input.iter().any(is_reference).then_some("an `item_reference`"))
+    let mut present = names.filter(|name| request.body.get(name).is_some_and(|value| !value.is_null()));
+    present.next().or_else(|| input.iter().any(is_reference).then_some("an `item_reference`"))
 }
 
 /// The client with the named model first. The others are asked if it fails.

@@ -43,7 +43,7 @@ pub(crate) fn router(server: &ServerState, callers: &[Caller]) -> Router {
         match services.get(caller.name()).cloned() {
             Some(service) => {
                 let ends_session = request.method() == Method::DELETE;
-                let mut response = match unless_refused(service.handle(request)).await {
+                let mut response = match Box::pin(unless_refused(service.handle(request))).await {
                     Ok(response) => response.map(Body::new),
                     Err(refused) => return ApiError::busy(refused.to_string()).with_retry_after(60).into_response(),
                 };
