@@ -93,11 +93,11 @@ pub(crate) struct NaturalError {
     request_id: Option<String>,
 }
 
-fn failed(status: StatusCode, error: impl ToString) -> Response {
+fn failed(status: StatusCode, error: &impl ToString) -> Response {
     failed_run(status, error, None)
 }
 
-fn failed_run(status: StatusCode, error: impl ToString, request_id: Option<String>) -> Response {
+fn failed_run(status: StatusCode, error: &impl ToString, request_id: Option<String>) -> Response {
     let body = NaturalError { error: error.to_string(), status: status.as_u16(), success: false, request_id };
     (status, Json(body)).into_response()
 }
@@ -115,26 +115,26 @@ pub(crate) async fn natural(
 ) -> Response {
     let body = match body {
         Ok(JsonBody(body)) => body,
-        Err(error) => return failed(StatusCode::BAD_REQUEST, error),
+        Err(error) => return failed(StatusCode::BAD_REQUEST, &error),
     };
     if body.request.trim().is_empty() {
-        return failed(StatusCode::BAD_REQUEST, "`request` is empty");
+        return failed(StatusCode::BAD_REQUEST, &"`request` is empty");
     }
     if server.reknit.runtime().targets.is_empty() {
-        return failed(StatusCode::SERVICE_UNAVAILABLE, "no model is configured that could write a plan");
+        return failed(StatusCode::SERVICE_UNAVAILABLE, &"no model is configured that could write a plan");
     }
     let handle = match begin(&server, &caller, &headers, &body).await {
         Ok(handle) => handle,
         // A server without room says so with the status that clients of this path know.
         Err(error) if error.status == StatusCode::TOO_MANY_REQUESTS => {
-            return failed(StatusCode::SERVICE_UNAVAILABLE, error);
+            return failed(StatusCode::SERVICE_UNAVAILABLE, &error);
         }
-        Err(error) => return failed(error.status, error),
+        Err(error) => return failed(error.status, &error),
     };
     let id = handle.id.to_string();
     match answer(&caller, &handle, body.request).await {
         Ok(response) => response,
-        Err(error) => failed_run(StatusCode::INTERNAL_SERVER_ERROR, error, Some(id)),
+        Err(error) => failed_run(StatusCode::INTERNAL_SERVER_ERROR, &error, Some(id)),
     }
 }
 
@@ -165,7 +165,7 @@ async fn answer(caller: &Caller, handle: &RunHandle, request: String) -> Result<
     let runtime = caller.reknit.runtime();
     let request_id = handle.id.to_string();
     let Overview::Run(run) = run_overview(&runtime.journal, &handle.id).await? else {
-        return Ok(failed_run(StatusCode::INTERNAL_SERVER_ERROR, "the run is a session", Some(request_id)));
+        return Ok(failed_run(StatusCode::INTERNAL_SERVER_ERROR, &"the run is a session", Some(request_id)));
     };
     let Some(answer) = run.answer else {
         let location = [(LOCATION, format!("/v1/runs/{request_id}"))];
@@ -176,7 +176,7 @@ async fn answer(caller: &Caller, handle: &RunHandle, request: String) -> Result<
     let has_result = matches!(answer.status, Status::Complete | Status::Partial);
     if !has_result && !response.step_results.iter().any(|step| step.success) {
         let reason = answer.reason.unwrap_or(answer.text);
-        return Ok(failed_run(StatusCode::INTERNAL_SERVER_ERROR, reason, Some(response.request_id)));
+        return Ok(failed_run(StatusCode::INTERNAL_SERVER_ERROR, &reason, Some(response.request_id)));
     }
     Ok(Json(response).into_response())
 }

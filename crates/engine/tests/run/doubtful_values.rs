@@ -12,10 +12,10 @@ use crate::world::{Play, json, plan, policy, started, step};
 fn planned(request: &str, class: SideEffect, parameters: &str) -> Play {
     let schema = r#"{"type": "object", "required": ["amount"], "properties": {"amount": {"type": "number"},
         "day": {"type": "string", "format": "date"}, "zone": {"type": "number"}}}"#;
-    let mut pay = Capability::new("pay");
-    pay.effect = class;
-    let pay = CatalogueEntry::new(pay, Some(json(schema))).expect("the schema is valid");
-    let tool = CatalogueTool { name: "t".into(), description: String::new(), capabilities: vec![pay] };
+    let mut capability = Capability::new("pay");
+    capability.effect = class;
+    let entry = CatalogueEntry::new(capability, Some(json(schema))).expect("the schema is valid");
+    let tool = CatalogueTool { name: "t".into(), description: String::new(), capabilities: vec![entry] };
     let begun = started(None, policy());
     let mut play = Play::begin(Started {
         request: request.to_owned(),

@@ -191,8 +191,8 @@ fn call(id: &str, tool: &str, capability: &str, parameters: &str) -> String {
 #[test]
 fn a_call_that_goes_to_another_service_than_the_plan_names_is_asked_about_unless_it_only_reads() {
     for capability in ["undeclared", "idempotent", "keyed", "unsafe"] {
-        let pay = call("pay", "eu-bank", capability, r#"{"amount": 5}"#);
-        let mut play = planned("pay 5 at the EU bank", &["us-bank"], &pay);
+        let payment = call("pay", "eu-bank", capability, r#"{"amount": 5}"#);
+        let mut play = planned("pay 5 at the EU bank", &["us-bank"], &payment);
         let Question::SendCorrected { call, reason, .. } = question(&play).question else { panic!("{capability}") };
         assert!(!question(&play).question.is_asked_by_rules(), "no `--yes` approves it");
         assert_eq!(call.tool.as_str(), "us-bank");
@@ -234,8 +234,8 @@ fn a_second_plan_does_not_pay_another_account_or_at_another_service_without_a_pe
 fn a_second_plan_does_what_the_request_states_without_a_person() {
     let mut play = planned("pay 5 to DE1", &["bank"], &call("look", "bank", "read", r#"{"x": 1}"#));
     play.answer_tool("look/call/1", 404, NOT_FOUND);
-    let pay = call("pay", "bank", "unsafe", r#"{"account": "DE1", "amount": 5}"#);
-    play.answer_model("plan/ask/2", &format!(r#"{{"steps": [{pay}]}}"#));
+    let payment = call("pay", "bank", "unsafe", r#"{"account": "DE1", "amount": 5}"#);
+    play.answer_model("plan/ask/2", &format!(r#"{{"steps": [{payment}]}}"#));
     assert_eq!(play.due(), ["pay/call/1"]);
 }
 
@@ -260,11 +260,11 @@ fn a_read_without_a_filter_that_the_request_states_is_partial_and_says_so() {
 
 #[test]
 fn a_name_that_is_one_letter_away_from_that_of_the_request_is_asked_about() {
-    let pay = |to: &str| call("pay", "bank", "keyed", &format!(r#"{{"recipient": "{to}", "amount": 5}}"#));
-    let play = planned("pay 5 to Jon", &["bank"], &pay("John"));
+    let payment = |to: &str| call("pay", "bank", "keyed", &format!(r#"{{"recipient": "{to}", "amount": 5}}"#));
+    let play = planned("pay 5 to Jon", &["bank"], &payment("John"));
     let Question::SendCorrected { reason, change, .. } = question(&play).question else { panic!("a person decides") };
     assert_eq!(change, r#"recipient: nothing -> "John""#);
     assert_eq!(reason, "`recipient` is not sent without approval: the request says `jon`");
-    assert_eq!(planned("pay 5 to Jon", &["bank"], &pay("Jon")).due(), ["pay/call/1"]);
-    assert_eq!(planned("pay 5 to my landlord", &["bank"], &pay("Smith")).due(), ["pay/call/1"]);
+    assert_eq!(planned("pay 5 to Jon", &["bank"], &payment("Jon")).due(), ["pay/call/1"]);
+    assert_eq!(planned("pay 5 to my landlord", &["bank"], &payment("Smith")).due(), ["pay/call/1"]);
 }

@@ -165,9 +165,10 @@ proptest! {
     #[test]
     fn a_call_that_is_not_sent_as_a_strict_parser_reads_it_has_a_record(text in damaged(), in_text in any::<bool>()) {
         let mut driver = TestDriver::new();
-        let answer = match in_text {
-            true => saying(&format!("<tool_call>{{\"name\": \"shop__refund\", \"arguments\": {text}}}</tool_call>")),
-            false => calling(&[("shop__refund", &text)]),
+        let answer = if in_text {
+            saying(&format!("<tool_call>{{\"name\": \"shop__refund\", \"arguments\": {text}}}</tool_call>"))
+        } else {
+            calling(&[("shop__refund", &text)])
         };
         driver.answer(answer);
         if let Some(call) = driver.calls().first() {

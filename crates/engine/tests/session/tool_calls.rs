@@ -251,7 +251,7 @@ fn question(driver: &TestDriver) -> Option<reknit_engine::AskPerson> {
 fn nobody_is_asked_again_about_a_call_that_a_person_denied_and_a_similar_one_says_so() {
     let (mut driver, ask) = asked_to_order(r#"{"count": 500}"#);
     driver.apply(decided(&ask, Decision::Deny { reason: None }));
-    for same in [r#"{"count": 500}"#, r#"{ 'count': 500 }"#] {
+    for same in [r#"{"count": 500}"#, r"{ 'count': 500 }"] {
         driver.answer(calling(&[("shop__order", same)]));
         assert_eq!((question(&driver), driver.calls().len()), (None, 0), "{same}");
         let last = last_texts(&driver, 1).join("");

@@ -94,7 +94,7 @@ fn models_check_reports_bad_configuration_before_any_call() {
         (section("a", "url = \"localhost:8080\""), "write an address like"),
         (section("a", ""), "it needs a `url`"),
     ] {
-        let shown = World::new().file("reknit.toml", &config).reknit(&["models", "check"]);
+        let shown = World::new().file("reknit.toml", &config).reknit(&["models", "check", "--config", "reknit.toml"]);
         assert!(shown.starts_with("exit status 2") && shown.contains(expected), "{shown}");
     }
 }

@@ -139,7 +139,7 @@ async fn what_a_person_names_needs_no_trust_beside_a_found_file() {
     let server = server().await;
     let world = World::new()
         .file("reknit.toml", &model("", &server.base_url()))
-        .file("prompts/plan.txt", "{{ request }} {{ tools }}");
+        .file("prompts/plan.txt", "{{ request }} {{ tools }} {{ last }} {{ problems }}");
     for variable in [("REKNIT_PROMPTS_FOLDER", "prompts"), ("REKNIT_JOURNAL", "here.db")] {
         let asked = world.reknit_with(&[variable], &["ask", "x"]);
         assert!(asked.contains("no tool is available") && !asked.contains("trust"), "{asked}");

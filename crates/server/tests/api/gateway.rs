@@ -201,7 +201,7 @@ async fn a_model_is_asked_once_more_about_a_call_beside_prose() {
     let gateway = Gateway::answering([Reply::text(CALL_BESIDE_PROSE), Reply::tool_call("get_weather", real)]).await;
     let answer = json_of(gateway.chat(&weather_question()).await).await;
     assert_eq!(answer["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"], real);
-    let asked = gateway.models["m"].requests()[1].text().to_owned();
+    let asked = gateway.models["m"].requests()[1].text().clone();
     assert!(asked.contains("it shows a call of `get_weather` as text"), "{asked}");
 }
 

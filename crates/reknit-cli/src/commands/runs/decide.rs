@@ -165,19 +165,7 @@ async fn run(arguments: &DecideArguments, choice: Choice) -> Result<ExitCode, Fa
             ),
         });
     }
-    let decision = match choice {
-        Choice::Edit(edit) => {
-            let approval = only_one(&chosen, "name the step whose parameters change")?;
-            let current = approval.ask.question.call().map(|call| call.parameters.clone()).unwrap_or_default();
-            Decision::Edit { parameters: edit.apply(&current) }
-        }
-        Choice::Decision(decision) => {
-            if matches!(&decision, Decision::Happened { result } if step.is_none() && !result.is_null()) {
-                only_one(&chosen, "name the step that has this result")?;
-            }
-            decision
-        }
-    };
+    let decision = choice.into_decision(step, &chosen)?;
     let (mut is_decided, mut refusals) = (false, Vec::new());
     for approval in chosen {
         let decided = QuestionDecision::about(&approval.ask, decision.clone());
@@ -203,6 +191,25 @@ async fn run(arguments: &DecideArguments, choice: Choice) -> Result<ExitCode, Fa
     }
     print_message(&format!("\nhint: continue with `reknit runs resume {run}`\n"));
     Ok(if is_refused { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+impl Choice {
+    /// The decision about the chosen calls. Fails if it can be about one of them only, and there are several.
+    fn into_decision(self, step: Option<&str>, chosen: &[ApprovalRequest]) -> Result<Decision, Failure> {
+        match self {
+            Self::Edit(edit) => {
+                let approval = only_one(chosen, "name the step whose parameters change")?;
+                let current = approval.ask.question.call().map(|call| call.parameters.clone()).unwrap_or_default();
+                Ok(Decision::Edit { parameters: edit.apply(&current) })
+            }
+            Self::Decision(decision) => {
+                if matches!(&decision, Decision::Happened { result } if step.is_none() && !result.is_null()) {
+                    only_one(chosen, "name the step that has this result")?;
+                }
+                Ok(decision)
+            }
+        }
+    }
 }
 
 /// The only call that was chosen. Fails with what to name if there are several.
