@@ -1,7 +1,7 @@
 //! Stores a person's decision if it is the first about its question.
 
 use reknit_engine::{AskPerson, DecidedBy, Decision, Event, EventKind};
-use reknit_journal::{InboxMessage, Journal};
+use reknit_journal::{InboxMessage, Journal, SendError};
 use reknit_protocol::{EffectId, RunId};
 
 use crate::refusal::Refusal;
@@ -40,7 +40,14 @@ pub(crate) async fn store_first(
         };
     }
     // However many processes send a decision, one wins.
-    if let Err(earlier) = journal.send_once(run, signal, now_ms, is_about_it).await?
+    let sent = journal.send_once(run, signal, now_ms, is_about_it).await;
+    // The run may have read a decision and ended since the question was seen to be open.
+    if let Err(SendError::Ended { .. }) = &sent
+        && let Some(earlier) = stored_decision(journal, run, &ask.id, &ask.hash, known_events).await?
+    {
+        return compare(run, &ask.id, earlier, &decision);
+    }
+    if let Err(earlier) = sent?
         && let EventKind::PersonDecided { decision: earlier, .. } = to_event(&earlier.signal)
     {
         return compare(run, &ask.id, earlier, &decision);

@@ -36,13 +36,6 @@ pub fn read_parameters(text: &str) -> Result<CallArguments, String> {
     Ok(CallArguments { parameters, fixes })
 }
 
-/// The keys that a text has several times with different values: which of them is meant is not known.
-pub fn conflicting_keys(fixes: &[Fix]) -> impl Iterator<Item = &Path> {
-    // Values that were cut may differ behind the cut.
-    let is_same = |fix: &Fix| fix.before == fix.after && !fix.before.is_empty() && !fix.before.ends_with('…');
-    fixes.iter().filter(move |fix| fix.kind == FixKind::DuplicateKey && !is_same(fix)).map(|fix| &fix.path)
-}
-
 /// How many fixes are told one by one.
 const MAX_TOLD: usize = 12;
 /// How much of a value is quoted, in characters.
@@ -96,6 +89,7 @@ fn describe(fix: &Fix) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::conflicting_keys;
 
     #[test]
     fn every_change_of_the_text_is_told() {

@@ -201,3 +201,10 @@ impl FixList {
         self.detailed
     }
 }
+
+/// The keys that a text has several times with different values: which of them is meant is not known.
+pub fn conflicting_keys(fixes: &[Fix]) -> impl Iterator<Item = &Path> {
+    // Values that were cut may differ behind the cut.
+    let is_same = |fix: &Fix| fix.before == fix.after && !fix.before.is_empty() && !fix.before.ends_with('…');
+    fixes.iter().filter(move |fix| fix.kind == FixKind::DuplicateKey && !is_same(fix)).map(|fix| &fix.path)
+}

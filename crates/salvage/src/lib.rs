@@ -53,8 +53,8 @@ mod text_call_verdict;
 mod text_calls;
 mod text_position;
 
-pub use call_arguments::{CallArguments, conflicting_keys, describe_fixes, read_parameters};
-pub use fix::{Fix, FixKind};
+pub use call_arguments::{CallArguments, describe_fixes, read_parameters};
+pub use fix::{Fix, FixKind, conflicting_keys};
 pub use repair::fit::{FitError, FittedValue, fit, write_plain_integers};
 pub use repair::read::{
     Completeness, ReadOptions, ReadTextError, Reading, complete_reading, read, read_as, read_complete,

@@ -1,7 +1,7 @@
 //! Journals of real runs and sessions, one for each scenario, in `tests/golden/v<machine version>`. Every build must decide for
 //! their events as the build did that recorded them.
 //!
-//! After a change of `MACHINE_VERSION`, record the scenarios again: `REKNIT_RECORD_GOLDEN=1 cargo test -p reknit-runtime --test
+//! After a change of `MACHINE_VERSION`, record the scenarios again: `REKNIT_RECORD_GOLDEN=1 cargo test -p reknit-runtime --lib
 //! drive golden`. The files of older versions stay, and show that their migrations work.
 
 mod scenarios;
