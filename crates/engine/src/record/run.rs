@@ -284,6 +284,8 @@ pub enum MendDetail {
     Learned,
     /// The plan leaves a value open, and a result has a field of that name.
     Wired,
+    /// The text of a model's call was changed to read it.
+    Read,
     ByModel {
         /// How often the step has used the rung.
         uses: u32,

@@ -121,8 +121,7 @@ impl Run {
         if description.is_empty() || mends.iter().any(|mend| mend.description == description) {
             return Ok(());
         }
-        let detail = MendDetail::Coerced { values: planned.changes_when_read.len() };
-        self.add_mend(index, Rung::Schema, MendEffect::Applied, description, detail)
+        self.add_mend(index, Rung::Schema, MendEffect::Applied, description, MendDetail::Read)
     }
 
     fn bind_step(&mut self, index: StepIndex, planned: &PlannedStep) -> Decided {

@@ -142,7 +142,11 @@ impl Tracer {
             MendDetail::ByRule if mend.effect == MendEffect::Applied => self.map_rule(&step, description),
             MendDetail::ByLearnedRule { rule } => self.map_learned_rule(&step, rule, description, false),
             MendDetail::RuleRejected { rule } => self.map_learned_rule(&step, rule, description, true),
-            MendDetail::ByRule | MendDetail::NoLearnedRule | MendDetail::Settled | MendDetail::Wired => {}
+            MendDetail::ByRule
+            | MendDetail::NoLearnedRule
+            | MendDetail::Settled
+            | MendDetail::Wired
+            | MendDetail::Read => {}
             MendDetail::Resent { times, fault } => self.map_resend(&step, description, (*times, fault)),
             MendDetail::Learned => {
                 let values = [step.id(), step.capability(), AttributeValue::error(description)];
