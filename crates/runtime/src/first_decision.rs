@@ -35,7 +35,9 @@ pub(crate) async fn store_first(
     if ask.has_expired(now_ms) {
         let earlier = journal.inbox(run).await?.into_iter().find(is_about_it);
         return match earlier.map(|message| to_event(&message.signal)) {
-            Some(EventKind::PersonDecided { decision: earlier, .. }) => compare(run, &ask.id, earlier, &decision),
+            Some(EventKind::PersonDecided { decision: earlier, .. }) => {
+                compare_decisions(run, &ask.id, earlier, &decision)
+            }
             _ => Err(Refusal::Expired { run: run.clone(), step: ask.step.clone() }),
         };
     }
@@ -45,16 +47,16 @@ pub(crate) async fn store_first(
     if let Err(SendError::Ended { .. }) = &sent
         && let Some(earlier) = stored_decision(journal, run, &ask.id, &ask.hash, known_events).await?
     {
-        return compare(run, &ask.id, earlier, &decision);
+        return compare_decisions(run, &ask.id, earlier, &decision);
     }
     if let Err(earlier) = sent?
         && let EventKind::PersonDecided { decision: earlier, .. } = to_event(&earlier.signal)
     {
-        return compare(run, &ask.id, earlier, &decision);
+        return compare_decisions(run, &ask.id, earlier, &decision);
     }
     // The driver may have read another decision since the question was seen to be open.
     match stored_decision(journal, run, &ask.id, &ask.hash, known_events).await? {
-        Some(earlier) if earlier != decision => compare(run, &ask.id, earlier, &decision),
+        Some(earlier) if earlier != decision => compare_decisions(run, &ask.id, earlier, &decision),
         _ => Ok(DecisionOutcome::Made),
     }
 }
@@ -80,7 +82,7 @@ pub(crate) async fn stored_decision(
 }
 
 /// The outcome of a decision about a question that was decided before.
-pub(crate) fn compare(
+pub(crate) fn compare_decisions(
     run: &RunId,
     question: &EffectId,
     earlier: Decision,

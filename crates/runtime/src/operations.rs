@@ -12,7 +12,7 @@ use crate::assembly::Runtime;
 pub use crate::driver::started_before;
 use crate::driver::{DriveOutcome, check_reopening};
 use crate::error::DriveError;
-use crate::first_decision::{DecisionOutcome, compare, store_first, stored_decision};
+use crate::first_decision::{DecisionOutcome, compare_decisions, store_first, stored_decision};
 use crate::fork::{Fork, ForkChanges, ForkError};
 use crate::parking::{close, park};
 use crate::refusal::Refusal;
@@ -65,7 +65,7 @@ pub async fn decide(
     let Some((ask, machine)) = open else {
         let id = question.parse().map_err(|_| not_asked())?;
         return match (stored_decision(journal, run, &id, &hash, 0).await?, summary.status) {
-            (Some(earlier), _) => compare(run, &id, earlier, &decision),
+            (Some(earlier), _) => compare_decisions(run, &id, earlier, &decision),
             (None, Some(status)) => Err(Refusal::Ended { run: run.clone(), status }),
             (None, None) => Err(not_asked()),
         };
