@@ -3,7 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use reknit::Reknit;
-use reknit_protocol::KeyRule;
+use reknit_fakes::model::{RequestMatcher, Script};
+use reknit_fakes::tool::CallMatcher;
+use reknit_fakes::{Reply, ScriptedModel, ScriptedTool};
+use reknit_models::Target;
+use reknit_protocol::{KeyRule, SideEffect, Value};
 use reknit_server::{Access, Scope};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value as Json, json};
@@ -45,8 +49,11 @@ impl Tenant {
 
 struct World {
     api: Api,
+    model: ScriptedModel,
     random: Random,
     tenants: [Tenant; 2],
+    /// How many values were found for each by what its model or an earlier run of it said.
+    conversions: [usize; 2],
     /// Who has the runs whose ids anybody can choose.
     chosen: BTreeMap<String, usize>,
     /// Answers about runs that do not exist and about those of others, without their ids.
@@ -75,13 +82,39 @@ fn plan(deed: usize, secret: &str) -> String {
     format!("steps: [{{id: s, tool: bank/refund, with: {{amount: {deed}, note: {secret}}}}}]")
 }
 
+/// Each tenant's model finds the amount in another field, and its later runs learn that from it.
+const CONVERT: &str = "steps: [{id: quote, tool: bank/quote}, {id: convert, tool: bank/convert, after: quote}]";
+const QUOTED: [u64; 2] = [101, 202];
+
+fn tools() -> ScriptedTool {
+    let value = |text: &str| Value::parse(text).expect("JSON");
+    let schema = r#"{"type": "object", "required": ["amount"], "properties": {"amount": {"type": "number"}}}"#;
+    bank()
+        .capability("quote", SideEffect::Read)
+        .on("quote", CallMatcher::any(), Reply::data(value(r#"{"price_ann": 101, "price_bob": 202}"#)))
+        .capability("convert", SideEffect::Read)
+        .schema(value(schema))
+        .on("convert", CallMatcher::any(), Reply::data(value("1")))
+}
+
+fn script() -> Script {
+    let finds = |name: &str| {
+        let matcher = RequestMatcher::any().purpose("micro_resolution").says(format!("secret-of-{name}"));
+        (matcher, Reply::text(format!(r#"{{"amount": "{{{{quote.data.price_{name}}}}}"}}"#)))
+    };
+    let (ann, bob) = (finds("ann"), finds("bob"));
+    Script::new().on(ann.0, ann.1).on(bob.0, bob.1).on(RequestMatcher::any(), Reply::text("Nothing."))
+}
+
 impl World {
     async fn open() -> Self {
         let scopes = [Scope::Read, Scope::Run, Scope::Approve];
         let ((ann, of_ann), (bob, of_bob)) = (token("ann", &scopes), token("bob", &scopes));
-        let tool = bank().start().await.expect("the tool starts");
+        let tool = tools().start().await.expect("the tool starts");
+        let model = ScriptedModel::start(script()).await.expect("the model starts");
         let rule = KeyRule::new(["amount"]);
         let builder = Reknit::builder().tool_service("bank", &tool.base_url());
+        let builder = builder.model(Target::new("m", model.base_url(), "m"));
         let builder = builder.configure(|config| config.business_key("bank/refund", rule));
         let reknit = builder.start().await.expect("it starts");
         let api = Api::of(reknit, tool, Access::Tokens(vec![of_ann, of_bob]), 100).await;
@@ -91,7 +124,15 @@ impl World {
             tenants.push(Tenant { name, token, sessions, runs: BTreeSet::new(), deeds: BTreeSet::new() });
         }
         let tenants = tenants.try_into().expect("two");
-        Self { api, random: Random(7), tenants, chosen: BTreeMap::new(), unknown: BTreeSet::new() }
+        Self {
+            api,
+            model,
+            random: Random(7),
+            tenants,
+            conversions: [0; 2],
+            chosen: BTreeMap::new(),
+            unknown: BTreeSet::new(),
+        }
     }
 
     /// An id of a run: of the sender, of the other, or of nobody.
@@ -107,10 +148,14 @@ impl World {
     fn request(&mut self, sender: usize) -> Sent {
         let deed = self.random.below(30);
         let secret = self.tenants[sender].secret();
-        match self.random.below(20) {
+        match self.random.below(22) {
             0 | 1 => {
-                let id = format!("chosen-{}", self.random.below(60));
-                Sent::post("/v1/runs".to_owned(), json!({"plan": plan(deed, &secret), "run_id": id}))
+                let id = self.some_id();
+                let mut body = json!({"plan": plan(deed, &secret), "run_id": id, "metadata": {"from": secret}});
+                if self.random.below(8) == 0 {
+                    body["request"] = json!(self.long_text(sender));
+                }
+                Sent::post("/v1/runs".to_owned(), body)
             }
             2 => {
                 let key = format!("order-{}", self.random.below(20));
@@ -119,9 +164,18 @@ impl World {
             }
             3..=6 => {
                 let parts = ["", "/explain", "/events", "/graph.svg", "/interactions"];
-                Sent::get(format!("/v1/runs/{}{}", self.some_id(), self.random.one_of(&parts)))
+                let sent = Sent::get(format!("/v1/runs/{}{}", self.some_id(), self.random.one_of(&parts)));
+                let cursor = ("last-event-id", self.random.below(9).to_string());
+                Sent { headers: vec![cursor], ..sent }
             }
-            7 => Sent::get(format!("/runs/{}", self.some_id())),
+            7 => {
+                let (id, other) = (self.some_id(), self.some_id());
+                Sent::get(self.random.one_of(&[
+                    format!("/runs/{id}"),
+                    format!("/runs/{id}/compare?with={other}"),
+                    format!("/ui/runs/{id}/events.jsonl"),
+                ]))
+            }
             8 | 9 => {
                 let (verb, body) = self.random.one_of(&[
                     ("cancel", json!({})),
@@ -148,8 +202,24 @@ impl World {
             13 => Sent::get(self.random.one_of(&["/", "/questions", "/tools", "/models", "/rules"]).to_owned()),
             // They read every run of the token.
             14 if self.random.below(20) == 0 => Sent::get(self.random.one_of(&["/v1/stats", "/stats"]).to_owned()),
+            15 => Sent::post("/v1/runs".to_owned(), json!({"plan": CONVERT, "request": secret})),
+            16 if self.random.below(4) == 0 => {
+                let path = format!("/rules/{}/{}", self.some_id(), self.random.one_of(&["accept", "reject"]));
+                Sent::post(path, json!({}))
+            }
+            16 => {
+                let stored = format!("resp_{}", self.random.below(9));
+                let body = json!({"model": "auto", "input": secret, "previous_response_id": stored});
+                Sent::post("/v1/responses".to_owned(), body)
+            }
             _ => self.mcp(sender, deed),
         }
+    }
+
+    /// A text that the journal stores apart, under its digest: of the sender alone, or the same of both.
+    fn long_text(&mut self, sender: usize) -> String {
+        let secret = self.tenants[sender].secret();
+        self.random.one_of(&["the same text ".to_owned(), format!("{secret} ")]).repeat(3_000)
     }
 
     fn mcp(&mut self, sender: usize, deed: usize) -> Sent {
@@ -161,6 +231,8 @@ impl World {
             json!({"name": "explain_run", "arguments": {"run": id}}),
             json!({"name": "continue_run", "arguments": {"run": id}}),
             json!({"name": "search_tools", "arguments": {"query": "refund"}}),
+            json!({"name": "run_plan", "arguments": {"steps": [{"id": "s", "tool": "bank/refund",
+                "with": {"amount": deed, "note": self.tenants[sender].secret()}}]}}),
         ];
         let params = self.random.one_of(&calls);
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
@@ -192,6 +264,7 @@ impl World {
         self.check_secrets(sender, &sent, &text, &about);
         self.check_session(sender, &sent, status, &about);
         self.check_id(sender, &sent, status, &text, &about);
+        self.check_refused(&sent, status, &about);
         self.learn(sender, &sent, status, &text);
         self.check_deed(sender, &sent, &text, calls, &about);
     }
@@ -213,11 +286,20 @@ impl World {
         }
     }
 
+    /// What belongs to all tokens together is for none of them.
+    fn check_refused(&self, sent: &Sent, status: StatusCode, about: &str) {
+        if sent.path.starts_with("/rules") || ["/v1/responses", "/metrics"].contains(&sent.path.as_str()) {
+            assert_eq!(status, StatusCode::FORBIDDEN, "{about}");
+        }
+    }
+
     /// A run of another one is as one that does not exist, in the same words.
     fn check_id(&mut self, sender: usize, sent: &Sent, status: StatusCode, text: &str, about: &str) {
         let chosen = sent.body["run_id"].as_str().map(str::to_owned);
         if let Some(id) = chosen {
+            let derived = ["mcp-", "key-"].into_iter().any(|prefix| id.starts_with(prefix));
             match self.chosen.get(&id) {
+                _ if derived => assert_eq!(status, StatusCode::BAD_REQUEST, "{about}"),
                 Some(owner) if *owner != sender => {
                     assert_eq!(status, StatusCode::CONFLICT, "{about}");
                     assert!(text.contains(&format!("\"the id `{id}` is in use\"")), "{about}");
@@ -247,18 +329,26 @@ impl World {
         let tenant = &mut self.tenants[sender];
         if sent.path == "/v1/runs" && sent.method == Method::POST && status == StatusCode::OK {
             let run: Json = serde_json::from_str(text).expect("JSON");
-            tenant.runs.insert(run["run"].as_str().expect("an id").to_owned());
+            let id = run["run"].as_str().expect("an id");
+            tenant.runs.insert(id.to_owned());
+            self.chosen.entry(id.to_owned()).or_insert(sender);
         }
         if let Some((_, id)) = text.split_once("\"reknit/run\":\"") {
-            tenant.runs.insert(id.split('"').next().unwrap_or_default().to_owned());
+            let id = id.split('"').next().unwrap_or_default();
+            tenant.runs.insert(id.to_owned());
         }
     }
 
     /// A deed is done once by each, whatever the other one has done.
     fn check_deed(&mut self, sender: usize, sent: &Sent, text: &str, calls: usize, about: &str) {
-        let new_calls = self.api.tool.call_count() - calls;
-        assert!(new_calls <= 1, "{about}");
         let made: Vec<_> = self.api.tool.calls().into_iter().skip(calls).collect();
+        let (reads, made): (Vec<_>, Vec<_>) = made.into_iter().partition(|call| call.capability.as_str() != "refund");
+        assert!(made.len() <= 1, "{about}");
+        for call in reads.iter().filter(|call| call.capability.as_str() == "convert") {
+            let amount = call.parameters.get("amount").map(ToString::to_string);
+            assert_eq!(amount, Some(QUOTED[sender].to_string()), "the other one's mapping: {about}");
+            self.conversions[sender] += 1;
+        }
         for call in made {
             let note = call.parameters.get("note").and_then(reknit_protocol::Value::as_str).unwrap_or_default();
             assert_eq!(note, self.tenants[sender].secret(), "{about}");
@@ -288,6 +378,8 @@ async fn play(operations: usize) {
         world.step().await;
     }
     assert!(world.tenants.iter().all(|tenant| tenant.deeds.len() > 5), "they did something");
+    assert!(world.conversions.iter().all(|conversions| *conversions > 5), "they converted something");
+    assert_eq!(world.model.requests().len(), 2, "each learned its mapping once, and only its own");
 }
 
 #[tokio::test]
