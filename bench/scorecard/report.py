@@ -30,6 +30,8 @@ TITLES = {
     "approvals": "Approvals from another process",
     "plans": "Plans that a model writes",
     "parallel": "Calls at the same time, and programs",
+    "claims": "Claimed, not done",
+    "truths": "Done, and said so: the same without a fault",
 }
 
 

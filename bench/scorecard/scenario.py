@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 # What a run may end with. `judge.py` compares it with what happened.
 DONE, REPORTED = "done", "reported"
+# The tool that hands a task, its `input`, to another agent.
+HELPER = "helper"
 
 
 @dataclass
@@ -78,9 +80,18 @@ class Scenario:
 
     # Tools that are offered although the model does not call them.
     more_tools: list[str] = field(default_factory=list)
+    # The developer knows that a call may be rejected after it was accepted, and which tool tells that (`check` in world/catalogue.py).
+    is_confirmed: bool = False
+    # The agent that the tool `helper` runs: what its own model calls and says.
+    child: "Scenario | None" = None
+
+    @property
+    def own_tools(self) -> list[str]:
+        """The tools of the agent itself, without duplicates, in order, and without its helper."""
+        names = [call.tool for turn in self.turns for call in turn if call.tool != HELPER]
+        return list(dict.fromkeys([*names, *self.more_tools]))
 
     @property
     def offered(self) -> list[str]:
-        """The tools that a system gets, without duplicates, in order."""
-        names = [call.tool for turn in self.turns for call in turn]
-        return list(dict.fromkeys([*names, *self.more_tools]))
+        """The tools of the service that a system gets."""
+        return list(dict.fromkeys([*self.own_tools, *(self.child.own_tools if self.child else [])]))

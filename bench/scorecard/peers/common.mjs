@@ -8,6 +8,8 @@ import { z } from "zod";
 
 export const [FOLDER, PHASE] = process.argv.slice(2);
 export const SPEC = JSON.parse(readFileSync(join(FOLDER, "spec.json"), "utf8"));
+export const HELPER = "Hands a task to the helper, which has tools of its own.";
+export const TASK = z.object({ input: z.string() });
 export const INSTRUCTIONS = "You work for a shop. Do what the user asks for with the tools.";
 
 /** The service refused the call, or failed. */

@@ -21,6 +21,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_aft
 
 FOLDER, PHASE = Path(sys.argv[1]), sys.argv[2]
 SPEC: dict = json.loads((FOLDER / "spec.json").read_text())
+HELPER = "Hands a task to the helper, which has tools of its own."
 INSTRUCTIONS = "You work for a shop. Do what the user asks for with the tools."
 
 

@@ -18,7 +18,7 @@ from langchain.agents.middleware import (
     ToolRetryMiddleware,
 )
 from langchain.tools import ToolRuntime
-from langchain_core.tools import StructuredTool
+from langchain_core.tools import StructuredTool, tool as tool_function
 from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import END, START, StateGraph
@@ -46,8 +46,16 @@ def shown_to_the_model(error: Exception, _request) -> str | None:
     return str(error) if isinstance(error, common.ToolRefused) else None
 
 
-def agent(saver):
-    parts = [
+@tool_function(description=common.HELPER)
+async def helper(input: str) -> str:
+    """A subagent as a tool, which returns its last message."""
+    clerk = create_agent(chat("primary"), [tool_of(tool) for tool in SPEC["helper"]], system_prompt=common.INSTRUCTIONS, middleware=care())
+    state = await clerk.ainvoke({"messages": [("user", input)]}, {"recursion_limit": 100})
+    return str(state["messages"][-1].text)
+
+
+def care() -> list:
+    return [
         ModelCallLimitMiddleware(run_limit=SPEC["max_turns"], exit_behavior="error"),
         ModelFallbackMiddleware(chat("backup")),
         # Since version 1.5.
@@ -55,9 +63,13 @@ def agent(saver):
         ToolErrorMiddleware(shown_to_the_model),
         ToolRetryMiddleware(max_retries=SPEC["retries"], retry_on=common.may_retry, on_failure="error"),
     ]
+
+
+def agent(saver):
+    parts = care()
     if SPEC["approve"]:
         parts.append(HumanInTheLoopMiddleware(interrupt_on={name: {"allowed_decisions": ["approve", "reject"]} for name in SPEC["approve"]}))
-    tools = [tool_of(tool) for tool in SPEC["tools"]]
+    tools = [tool_of(tool) for tool in SPEC["tools"]] + ([helper] if SPEC["helper"] is not None else [])
     return create_agent(chat("primary"), tools, system_prompt=common.INSTRUCTIONS, middleware=parts, checkpointer=saver)
 
 

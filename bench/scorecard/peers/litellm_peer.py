@@ -5,6 +5,7 @@ usage: python litellm_peer.py FOLDER PHASE router|URL
 The loop is plain code: it validates the arguments, shows every error to the model, and stops after the last turn.
 """
 
+import asyncio
 import json
 import sys
 
@@ -13,11 +14,13 @@ from common import SPEC
 from openai.types.chat.chat_completion import Choice
 
 MODEL = "primary"
-tools = {tool["name"]: tool for tool in SPEC["tools"]}
+tools = {tool["name"]: tool for tool in SPEC["tools"] + (SPEC["helper"] or [])}
 models = {name: common.arguments_model(name, tool["schema"]) for name, tool in tools.items()}
-DEFINITIONS = [
-    {"type": "function", "function": {"name": tool["name"], "description": tool["description"], "parameters": tool["schema"]}} for tool in SPEC["tools"]
-]
+TASK = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
+
+
+def definitions(own: list[dict]) -> list[dict]:
+    return [{"type": "function", "function": {"name": tool["name"], "description": tool["description"], "parameters": tool["schema"]}} for tool in own]
 
 
 def router():
@@ -43,10 +46,10 @@ def proxy(url: str):
     return AsyncOpenAI(base_url=url, api_key="none", timeout=60, max_retries=0).chat.completions.create
 
 
-async def complete(ask, messages: list):
+async def complete(ask, messages: list, tools: list):
     if not SPEC["stream"]:
-        return (await ask(model=MODEL, messages=messages, tools=DEFINITIONS)).choices[0]
-    choices = [chunk.choices[0] async for chunk in await ask(model=MODEL, messages=messages, tools=DEFINITIONS, stream=True) if chunk.choices]
+        return (await ask(model=MODEL, messages=messages, tools=tools)).choices[0]
+    choices = [chunk.choices[0] async for chunk in await ask(model=MODEL, messages=messages, tools=tools, stream=True) if chunk.choices]
     return collected(choices)
 
 
@@ -64,9 +67,11 @@ def collected(choices: list) -> Choice:
     return Choice.model_validate({"index": 0, "finish_reason": reason, "message": message})
 
 
-async def call(tool_call) -> str:
+async def call(ask, tool_call) -> str:
     try:
         name = tool_call.function.name
+        if name == "helper" and SPEC["helper"] is not None:
+            return (await loop(ask, json.loads(tool_call.function.arguments)["input"], definitions(SPEC["helper"])))["answer"]
         arguments = models[name].model_validate_json(tool_call.function.arguments or "{}")
         return json.dumps(await common.call_tool(tools[name], common.plain(arguments), tool_call.id))
     except Exception as error:
@@ -74,21 +79,24 @@ async def call(tool_call) -> str:
 
 
 async def work() -> dict:
-    import asyncio
-
     ask = router() if sys.argv[3] == "router" else proxy(sys.argv[3])
-    messages = [{"role": "system", "content": common.INSTRUCTIONS}, {"role": "user", "content": SPEC["request"]}]
+    own = SPEC["tools"] + ([{"name": "helper", "description": common.HELPER, "schema": TASK}] if SPEC["helper"] is not None else [])
+    return await loop(ask, SPEC["request"], definitions(own))
+
+
+async def loop(ask, request: str, tools: list) -> dict:
+    messages = [{"role": "system", "content": common.INSTRUCTIONS}, {"role": "user", "content": request}]
     for _ in range(SPEC["max_turns"]):
-        choice = await complete(ask, messages)
+        choice = await complete(ask, messages, tools)
         if not choice.message.tool_calls:
             if choice.finish_reason in ("length", "content_filter"):
                 return {"status": "reported", "answer": choice.message.content, "error": f"the answer ended with {choice.finish_reason}"}
             return {"status": "done", "answer": choice.message.content}
         messages.append(choice.message.model_dump(exclude_none=True))
-        results = await asyncio.gather(*(call(tool_call) for tool_call in choice.message.tool_calls))
+        results = await asyncio.gather(*(call(ask, tool_call) for tool_call in choice.message.tool_calls))
         for tool_call, text in zip(choice.message.tool_calls, results):
             messages.append({"role": "tool", "tool_call_id": tool_call.id, "content": text})
-    return {"status": "reported", "error": "too many turns"}
+    return {"status": "reported", "answer": "", "error": "too many turns"}
 
 
 common.main(work)

@@ -8,7 +8,7 @@ import { createTool } from "@mastra/core/tools";
 import { createStep, createWorkflow } from "@mastra/core/workflows";
 import { LibSQLStore } from "@mastra/libsql";
 import { z } from "zod";
-import { bound, callTool, decision, FOLDER, INSTRUCTIONS, load, main, PHASE, programAnswer, SPEC, store, zodOf } from "./common.mjs";
+import { bound, callTool, decision, FOLDER, HELPER, INSTRUCTIONS, load, main, PHASE, programAnswer, SPEC, store, TASK, zodOf } from "./common.mjs";
 
 const RUN = "cell";
 
@@ -23,13 +23,20 @@ const toolOf = (entry) =>
 
 const model = (server) => ({ model: { id: "custom/scripted", url: `${SPEC.models}/${server}/v1`, apiKey: "none" }, maxRetries: 2 });
 
-const agent = new Agent({
-  id: "clerk",
-  name: "clerk",
-  instructions: INSTRUCTIONS,
-  model: [model("primary"), model("backup")],
-  tools: Object.fromEntries(SPEC.tools.map((entry) => [entry.name, toolOf(entry)])),
-});
+const toolsOf = (entries) => Object.fromEntries(entries.map((entry) => [entry.name, toolOf(entry)]));
+const agentOf = (id, tools) => new Agent({ id, name: id, instructions: INSTRUCTIONS, model: [model("primary"), model("backup")], tools });
+
+/** An agent in a tool. */
+const helper = SPEC.helper && {
+  helper: createTool({
+    id: "helper",
+    description: HELPER,
+    inputSchema: TASK,
+    execute: async ({ input }) => (await agentOf("helper", toolsOf(SPEC.helper)).generate(input, { maxSteps: SPEC.max_turns })).text,
+  }),
+};
+
+const agent = agentOf("clerk", { ...toolsOf(SPEC.tools), ...helper });
 
 const durable = SPEC.kills && createDurableAgent({ agent, maxSteps: SPEC.max_turns });
 

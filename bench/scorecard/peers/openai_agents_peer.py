@@ -43,13 +43,14 @@ def agent(call_tool=common.call_tool) -> Agent:
         retry_policies.http_status([408, 409, 429, 500, 502, 503, 504, 529]),
     )
     backoff = {"initial_delay": 0.5, "max_delay": 5.0, "multiplier": 2.0}
-    return Agent(
-        name="clerk",
-        instructions=common.INSTRUCTIONS,
-        model=OpenAIChatCompletionsModel(model="scripted", openai_client=client),
-        model_settings=ModelSettings(retry=ModelRetrySettings(max_retries=3, backoff=backoff, policy=policy)),
-        tools=[tool_of(tool, call_tool) for tool in SPEC["tools"]],
-    )
+    model = OpenAIChatCompletionsModel(model="scripted", openai_client=client)
+    settings = ModelSettings(retry=ModelRetrySettings(max_retries=3, backoff=backoff, policy=policy))
+    make = lambda name, tools: Agent(name=name, instructions=common.INSTRUCTIONS, model=model, model_settings=settings, tools=tools)
+    tools = [tool_of(tool, call_tool) for tool in SPEC["tools"]]
+    if SPEC["helper"] is not None:
+        helper = make("helper", [tool_of(tool, call_tool) for tool in SPEC["helper"]])
+        tools.append(helper.as_tool(tool_name="helper", tool_description=common.HELPER, max_turns=SPEC["max_turns"]))
+    return make("clerk", tools)
 
 
 def question_of(result) -> list[dict]:

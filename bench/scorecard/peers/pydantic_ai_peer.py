@@ -41,9 +41,16 @@ def chat(server: str) -> OpenAIChatModel:
 def agent(call_tool=common.call_tool, **more) -> Agent:
     fallback = (ModelAPIError, UnexpectedModelBehavior, ContentFilterError)
     model = FallbackModel(chat("primary"), chat("backup"), fallback_on=fallback)
-    tools = [tool_of(tool, call_tool) for tool in SPEC["tools"]]
+    tools = [tool_of(tool, call_tool) for tool in SPEC["tools"]] + ([Tool(helper, description=common.HELPER)] if SPEC["helper"] is not None else [])
     output = [str, DeferredToolRequests] if SPEC["approve"] else str
     return Agent(model, tools=tools, output_type=output, instructions=common.INSTRUCTIONS, retries=3, name="clerk", **more)
+
+
+async def helper(context: RunContext, input: str) -> str:
+    """Agent delegation: another agent in a tool, with the usage of its caller."""
+    model = FallbackModel(chat("primary"), chat("backup"))
+    clerk = Agent(model, tools=[tool_of(tool) for tool in SPEC["helper"]], instructions=common.INSTRUCTIONS, retries=3, name="helper")
+    return (await clerk.run(input, usage=context.usage, usage_limits=limits())).output
 
 
 def limits() -> UsageLimits:

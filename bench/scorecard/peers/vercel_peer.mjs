@@ -4,7 +4,7 @@
 
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { stepCountIs, tool, ToolLoopAgent } from "ai";
-import { callTool, decision, INSTRUCTIONS, load, main, SPEC, store, zodOf } from "./common.mjs";
+import { callTool, decision, HELPER, INSTRUCTIONS, load, main, SPEC, store, TASK, zodOf } from "./common.mjs";
 
 const provider = createOpenAICompatible({ name: "scripted", baseURL: `${SPEC.models}/primary/v1`, apiKey: "none" });
 
@@ -15,13 +15,22 @@ const toolOf = (entry) =>
     execute: (args, { toolCallId }) => callTool(entry, args, toolCallId),
   });
 
+const toolsOf = (entries) => Object.fromEntries(entries.map((entry) => [entry.name, toolOf(entry)]));
+const common = { model: provider("scripted"), instructions: INSTRUCTIONS, stopWhen: stepCountIs(SPEC.max_turns), maxRetries: 2 };
+
+/** A subagent in a tool. */
+const helper = SPEC.helper && {
+  helper: tool({
+    description: HELPER,
+    inputSchema: TASK,
+    execute: async ({ input }) => (await new ToolLoopAgent({ ...common, tools: toolsOf(SPEC.helper) }).generate({ prompt: input })).text,
+  }),
+};
+
 const agent = new ToolLoopAgent({
-  model: provider("scripted"),
-  instructions: INSTRUCTIONS,
-  tools: Object.fromEntries(SPEC.tools.map((entry) => [entry.name, toolOf(entry)])),
+  ...common,
+  tools: { ...toolsOf(SPEC.tools), ...helper },
   toolApproval: Object.fromEntries(SPEC.approve.map((name) => [name, "user-approval"])),
-  stopWhen: stepCountIs(SPEC.max_turns),
-  maxRetries: 2,
   timeout: { stepMs: 40_000, firstChunkMs: 1000 * SPEC.model_limit, chunkMs: 1000 * SPEC.model_limit },
 });
 

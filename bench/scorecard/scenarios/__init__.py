@@ -15,8 +15,8 @@ GROUPS = {
     "claims": claims,
 }
 SCENARIOS = []
-for _name, _module in GROUPS.items():
-    for _scenario in _module.SCENARIOS:
+for _name, _scenarios in [*((name, module.SCENARIOS) for name, module in GROUPS.items()), ("truths", claims.COUNTERPARTS)]:
+    for _scenario in _scenarios:
         _scenario.group = _name
         SCENARIOS.append(_scenario)
 

@@ -20,7 +20,9 @@ def specification(cell: Cell) -> dict:
     stages = [[{"tool": call.tool, "arguments": call.tries[-1]} for call in turn] for turn in s.turns]
     return {
         "request": s.request,
-        "tools": [fields(TOOLS[name]) for name in s.offered],
+        "tools": [fields(TOOLS[name]) for name in s.own_tools],
+        # The tools of the agent that the tool `helper` runs.
+        "helper": [fields(TOOLS[name]) for name in s.child.own_tools] if s.child else None,
         "service": cell.service,
         "models": cell.models,
         "limit": LIMIT,
@@ -46,7 +48,7 @@ def has_kill(scenario) -> bool:
 class Peer(System):
     """A program that gets `spec.json` and writes `result.json`; see peers/common.py."""
 
-    # Features that a scenario may need: `kill` (continue a killed run), `approve`, `program`, `agent`.
+    # Features that a scenario may need: `kill` (continue a killed run), `approve`, `program`, `agent`, `plan`, `child` (an agent as a tool).
     features: set[str] = {"agent"}
     # Why a feature is missing.
     reasons: dict[str, str] = {}
@@ -55,6 +57,7 @@ class Peer(System):
         "approve": "it documents no approvals that survive the process",
         "program": "it is a library for agents; a graph of calls would be plain code",
         "agent": "it has no agents",
+        "child": "agents as tools were not written for it",
         "plan": "its documentation has no agent that plans first",
     }
 
@@ -64,6 +67,8 @@ class Peer(System):
             needed.add("kill")
         if scenario.approve:
             needed.add("approve")
+        if scenario.child:
+            needed.add("child")
         missing = sorted(needed - self.features)
         return {**self.usual_reasons, **self.reasons}[missing[0]] if missing else None
 

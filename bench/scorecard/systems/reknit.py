@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 
+from scenario import HELPER
 from world.catalogue import TOOLS
 
 from . import DECIDE, LIMIT, MODEL_LIMIT, Cell, Outcome, System
@@ -20,9 +21,6 @@ time = "{limit}s"
 
 [rotation]
 on-auth-error = "skip"
-
-[effects]
-undeclared = "ask"
 """
 
 MODEL = """
@@ -46,16 +44,22 @@ happened = "len(reply.{items}) > 0"
 result = "reply.{items}[0]"
 """
 
+CONFIRM = """
+[[confirm]]
+capability = "shop/{tool}"
+verify = "shop/{check}"
+with = {{ {parameter} = "{{{{result.{parameter}}}}}" }}
+reply = "len(reply.{items}) > 0 and reply.{items}[0].status == \"done\""
+"""
+
 AGENT = """---
 description: works in a shop
-maxTurns: {turns}
+{tools}maxTurns: {turns}
 llmTimeout: {limit} s
 mending: rules
 ---
 You work for a shop. Do what the user asks for with the tools.
 """
-
-
 
 def question_of(value: dict) -> list[dict]:
     return [{"name": ask["capability"], "args": ask["parameters"]} for ask in value.get("asks") or [] if ask.get("kind") == "send_call"]
@@ -81,12 +85,23 @@ class Reknit(System):
         for tool in map(TOOLS.get, scenario.offered):
             if tool.check and tool.check[0] in scenario.offered:
                 text += CHECK.format(tool=tool.name, check=tool.check[0], parameter=tool.check[1], items=tool.check[2])
+                if scenario.is_confirmed:
+                    text += CONFIRM.format(tool=tool.name, check=tool.check[0], parameter=tool.check[1], items=tool.check[2])
         for name in scenario.approve:
             text += f'\n[[approve]]\ncapability = "shop/{name}"\n'
         (cell.folder / "reknit.toml").write_text(text)
-        (cell.folder / "clerk.md").write_text(AGENT.format(turns=scenario.max_turns, limit=MODEL_LIMIT))
+        self.write_agent(cell, "clerk", scenario, [HELPER + ".md"] if scenario.child else [])
+        if scenario.child:
+            self.write_agent(cell, HELPER, scenario.child, [])
         if scenario.program:
             (cell.folder / "plan.json").write_text(json.dumps(plan_of(scenario), indent=1))
+
+    def write_agent(self, cell: Cell, name: str, scenario, agents: list[str]):
+        names = [f"shop/{tool}" for tool in scenario.own_tools]
+        # An agent has all tools of the service unless it has a helper, or is one.
+        tools = f"tools: {json.dumps(names)}\nagents: {json.dumps(agents)}\n" if cell.scenario.child else ""
+        text = AGENT.format(tools=tools, turns=scenario.max_turns, limit=MODEL_LIMIT)
+        (cell.folder / f"{name}.md").write_text(text)
 
     def command(self, cell: Cell, phase: str) -> tuple[list[str], dict[str, str]]:
         where = ["--config", str(cell.folder / "reknit.toml"), "--journal", str(cell.folder / "journal.db")]

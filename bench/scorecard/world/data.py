@@ -34,7 +34,7 @@ def refusal(tool: str, arguments: dict) -> tuple[int, dict] | None:
     return None
 
 
-def result(tool: str, arguments: dict, effects: list[dict]) -> dict:
+def result(tool: str, arguments: dict, effects: list[dict], rejected: list[dict]) -> dict:
     """The result of a call that is not refused."""
     match tool:
         case "get_order":
@@ -60,6 +60,9 @@ def result(tool: str, arguments: dict, effects: list[dict]) -> dict:
             return {"day": arguments["day"], "lines": lines}
         case "list_refunds":
             of_order = lambda effect: effect["tool"] == "refund" and effect["arguments"]["order_id"] == arguments["order_id"]
-            return {"items": [{"status": "done", **effect["arguments"]} for effect in effects if of_order(effect)]}
+            entries = [("done", effect) for effect in effects] + [("rejected", effect) for effect in rejected]
+            return {"items": [{"status": status, **effect["arguments"]} for status, effect in entries if of_order(effect)]}
+        case "refund":
+            return {"id": f"refund-{len(effects)}", "status": "done", "order_id": arguments["order_id"]}
         case _:
             return {"id": f"{tool}-{len(effects)}", "status": "done"}

@@ -28,6 +28,8 @@ import time
 from http.server import BaseHTTPRequestHandler
 from threading import Lock
 
+from scenario import HELPER
+
 from . import damage
 from .policy import PlanPolicy, Policy
 
@@ -65,6 +67,7 @@ class ModelWorld:
     def __init__(self, scenario, record, kill):
         self.scenario, self.record, self.kill = scenario, record, kill
         self.policy = (PlanPolicy if scenario.plan else Policy)(scenario)
+        self.child_policy = Policy(scenario.child) if scenario.child else None
         self.faults = {server: list(faults) for server, faults in scenario.model_faults.items()}
         self.requests, self.answers, self.tokens_in, self.tokens_out = 0, 0, 0, 0
         self.lock = Lock()
@@ -84,7 +87,8 @@ class ModelWorld:
     def answer(self, body: dict) -> tuple[dict, str]:
         """A message, and the reason why it ended."""
         offered = [tool["function"]["name"] for tool in body.get("tools") or []]
-        message = self.policy.next_message(body["messages"], offered)
+        is_child = self.child_policy and not any(name.endswith(HELPER) for name in offered)
+        message = (self.child_policy if is_child else self.policy).next_message(body["messages"], offered)
         with self.lock:
             self.answers += 1
             kind = self.scenario.damage.get(self.answers) or self.scenario.damage.get(0, "")

@@ -12,6 +12,8 @@ Faults of one call (`Scenario.faults`), in the order of the calls of a tool:
     slow           no answer within the time limit of the caller, nothing is done; slow-after: the same after the effect
     half           the body ends in the middle, after the effect if there is one
     error-200      status 200 with an error and a value that looks like a result; html-200: status 200 with an HTML page
+    rejected-later the call is accepted with status 200, and its check says that it was rejected; job-fails, job-done: accepted with status 202 and the URL of
+                   a job, which fails or succeeds
     kill           the caller is killed before anything is done; kill-after: after the effect, before the answer; kill-replied: after the answer
 """
 
@@ -40,6 +42,9 @@ class World:
         self.faults = {tool: list(faults) for tool, faults in scenario.faults.items()}
         self.effects: list[dict] = []
         self.receipts: dict[str, dict] = {}
+        # What was accepted and rejected later, and the states of jobs.
+        self.rejected: list[dict] = []
+        self.jobs: dict[str, dict] = {}
         self.calls = 0
         # Takes a line of the transcript.
         self.record = record
@@ -63,10 +68,22 @@ class World:
                 return self.receipts[key]
             if TOOLS[tool].effect != "read":
                 self.effects.append({"tool": tool, "arguments": arguments})
-            reply = data.result(tool, arguments, self.effects)
+            reply = data.result(tool, arguments, self.effects, self.rejected)
             if is_keyed:
                 self.receipts[key] = reply
             return reply
+
+
+    def accept(self, tool: str, arguments: dict, key: str | None, fault: str) -> tuple[int, dict, dict]:
+        """Accepts a call, which takes effect or is rejected later: status, body and headers."""
+        accepted = {"id": f"{tool}-{len(self.jobs) + 1}", "status": "accepted"}
+        if fault == "rejected-later":
+            with self.lock:
+                self.rejected.append({"tool": tool, "arguments": arguments})
+            return 200, {**accepted, **arguments}, {}
+        failed = {"status": "failed", "error": {"status": 409, "message": "the order is closed"}}
+        self.jobs[accepted["id"]] = failed if fault == "job-fails" else {"status": "succeeded", "result": self.do(tool, arguments, key)}
+        return 202, accepted, {"Location": f"/jobs/{accepted['id']}"}
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -86,6 +103,8 @@ class Handler(BaseHTTPRequestHandler):
             self.answer(200, [fields(TOOLS[name]) for name in names])
         elif self.path.startswith("/api/capabilities/") and self.path.endswith("/schema"):
             self.answer(200, TOOLS[self.path.split("/")[3]].schema)
+        elif self.world and (job := self.world.jobs.get(self.path.removeprefix("/jobs/"))):
+            self.answer(200, job)
         else:
             self.answer(404, {"detail": "Not Found"})
 
@@ -105,6 +124,8 @@ class Handler(BaseHTTPRequestHandler):
             return self.answer(422, {"detail": problems})
         if refusal := data.refusal(tool, arguments):
             return self.answer(*refusal)
+        if fault in ("rejected-later", "job-fails", "job-done"):
+            return self.answer(*world.accept(tool, arguments, key, fault))
         self.succeed(fault, world.do(tool, arguments, key))
 
     def fails_before(self, fault: str) -> bool:
