@@ -11,7 +11,7 @@ pub(crate) use stated::StatedText;
 
 use std::fmt;
 
-use reknit_protocol::{SideEffect, word_enum};
+use reknit_protocol::{JobRequest, SideEffect, word_enum};
 
 word_enum! {
     /// What a parameter is for.
@@ -211,8 +211,13 @@ pub(crate) enum GateVerdict {
 pub(crate) struct Pass(());
 
 impl Pass {
-    /// The pass of a call of our own that changes nothing: it confirms, checks or polls what another call did.
-    pub(crate) fn for_own_read() -> Self {
+    /// The pass of a call of our own that confirms or checks what another call did; `None` if it might change something.
+    pub(crate) fn for_own_read(class: SideEffect) -> Option<Self> {
+        (class == SideEffect::Read).then_some(Self(()))
+    }
+
+    /// The pass of a question about a job that an earlier call started, which calls nothing.
+    pub(crate) fn for_job(_: &JobRequest) -> Self {
         Self(())
     }
 }

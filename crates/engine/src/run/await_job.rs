@@ -211,7 +211,8 @@ impl Run {
         let id = EffectId::of_step(&planned.id, EffectKind::Job, step.job_requests);
         let names = (&planned.tool, &planned.capability);
         let call = read_call(id, &planned.id, names, Object::new(), timeout_ms);
-        Ok(admit(CallTool { job: Some(request), ..call }, Pass::for_own_read()))
+        let pass = Pass::for_job(&request);
+        Ok(admit(CallTool { job: Some(request), ..call }, pass))
     }
 
     /// The job has ended, or nobody can tell how it ends. The time that it took does not count for the step.

@@ -21,7 +21,6 @@ use crate::admitted_call::admit;
 use crate::answer::limit_items;
 use crate::effect::Question;
 use crate::event::EventKind;
-use crate::gate::Pass;
 use crate::internal_error::{Decided, InternalError};
 use crate::outcome_check::{Finding, IfAbsent, OutcomeCheck};
 use crate::policy::UnfitResults;
@@ -217,12 +216,12 @@ impl Run {
     pub(super) fn start_check(&mut self, index: StepIndex, fault: Arc<CallFault>, give_up: Option<String>) -> Decided {
         let last = self.last_call(index)?;
         let check = self.check_of(index)?.ok_or_else(|| InternalError::new("a check that is not configured"))?.clone();
-        let parameters = match check.parameters_for(&last) {
-            Ok(parameters) => parameters,
-            Err(problem) => {
-                let finding = Finding::Unclear(format!("its parameters have no values: {problem}"));
-                return self.after_check(index, fault, give_up, &check, finding);
-            }
+        let parameters = check.parameters_for(&last);
+        let parameters = parameters.map_err(|problem| format!("its parameters have no values: {problem}"));
+        let pass = self.pass_for_own_read(&check.tool, &check.capability);
+        let (parameters, pass) = match pass.and_then(|pass| Ok((parameters?, pass))) {
+            Ok(admitted) => admitted,
+            Err(problem) => return self.after_check(index, fault, give_up, &check, Finding::Unclear(problem)),
         };
         if let Err(exhausted) = self.charge_tool_call() {
             let reason = exhausted.to_string();
@@ -234,7 +233,7 @@ impl Run {
         step.checks += 1;
         let id = EffectId::of_step(&last.step, EffectKind::Check, step.checks);
         let names = (&check.tool, &check.capability);
-        let call = admit(read_call(id, &last.step, names, parameters, timeout_ms), Pass::for_own_read());
+        let call = admit(read_call(id, &last.step, names, parameters, timeout_ms), pass);
         self.record(RunRecord::CallStarted(call.share()));
         self.set_stage(index, Stage::Checking { call, fault, give_up })
     }

@@ -15,7 +15,7 @@ use super::state::{Phase, PlanApproval, Stage};
 use super::{Run, planned};
 use crate::admitted_call::admit;
 use crate::digest::idempotency_key;
-use crate::gate::{Finding, GateVerdict, joined};
+use crate::gate::{Finding, GateVerdict, Pass, joined};
 use crate::internal_error::Decided;
 use crate::record::{MendDetail, RunRecord, StepDescription, StepEnd};
 use crate::result_handle::ResultSource;
@@ -318,6 +318,17 @@ impl Run {
     /// The side effect of a step's call, as declared by the tool or overridden by the policy.
     pub(super) fn side_effect(&self, planned: &PlannedStep) -> SideEffect {
         self.policy().effects.class(planned.tool.as_str(), planned.capability.as_str(), planned.declared)
+    }
+
+    /// The pass of a call of our own that confirms or checks what another call did. Fails unless the capability only reads.
+    pub(super) fn pass_for_own_read(&self, tool: &ToolName, capability: &CapabilityName) -> Result<Pass, String> {
+        let (tool, capability) = (tool.as_str(), capability.as_str());
+        let Some(entry) = self.catalogue().entry(tool, capability) else {
+            return Err(format!("there is no capability `{tool}/{capability}`"));
+        };
+        let class = self.policy().effects.class(tool, capability, entry.capability.effect);
+        let words = || format!("the side effect class of `{tool}/{capability}` is `{}`, not `read`", class.as_str());
+        Pass::for_own_read(class).ok_or_else(words)
     }
 
     /// Moves a step to another stage, and records it if the step is over.

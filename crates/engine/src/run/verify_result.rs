@@ -20,7 +20,6 @@ use crate::admitted_call::{AdmittedCall, admit};
 use crate::digest::jitter;
 use crate::effect::Effect;
 use crate::event::EventKind;
-use crate::gate::Pass;
 use crate::internal_error::{Decided, InternalError};
 use crate::record::{CallEnd, RunRecord, WaitReason};
 use crate::result_handle::ResultHandle;
@@ -116,21 +115,23 @@ impl Run {
 
     fn call_verify(&mut self, index: StepIndex, planned: &PlannedStep, verification: Verification) -> Decided {
         let verify = verify_of(planned)?;
-        let not_called = match self.verify_parameters(planned, verify, verification.result.get()) {
+        let parameters = self.verify_parameters(planned, verify, verification.result.get());
+        let pass = self.pass_for_own_read(&verify.tool, &verify.capability);
+        let not_called = match pass.and_then(|pass| Ok((parameters?, pass))) {
             Err(reason) => Err(reason),
-            Ok(parameters) => {
+            Ok(admitted) => {
                 if self.author() == PlanAuthor::Person {
                     self.state.added_tool_calls = self.state.added_tool_calls.saturating_add(1);
                 }
-                self.charge_tool_call().map(|()| parameters).map_err(|exhausted| {
+                self.charge_tool_call().map(|()| admitted).map_err(|exhausted| {
                     let reason = exhausted.to_string();
                     self.state.stop_for(exhausted);
                     reason
                 })
             }
         };
-        let parameters = match not_called {
-            Ok(parameters) => parameters,
+        let (parameters, pass) = match not_called {
+            Ok(admitted) => admitted,
             Err(reason) => {
                 let reason = format!("`verify`: {reason}");
                 return self.set_stage(index, Stage::Unconfirmed { result: verification.result, reason });
@@ -141,7 +142,7 @@ impl Run {
         step.verify_calls += 1;
         let id = EffectId::of_step(&planned.id, EffectKind::Verify, step.verify_calls);
         let names = (&verify.tool, &verify.capability);
-        let call = admit(read_call(id, &planned.id, names, parameters, timeout_ms), Pass::for_own_read());
+        let call = admit(read_call(id, &planned.id, names, parameters, timeout_ms), pass);
         self.record(RunRecord::CallStarted(call.share()));
         let activity = VerifyActivity::Calling(call);
         self.set_stage(index, Stage::Verifying(Arc::new(Verification { activity, ..verification })))

@@ -19,6 +19,53 @@ fn acting(class: SideEffect, schema: &str, request: &str, begun: Started) -> Sta
     begun
 }
 
+/// The source files of the engine, each with its lines outside of comments.
+fn sources() -> Vec<(String, String)> {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let (mut folders, mut files) = (vec![root.clone()], Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let text = std::fs::read_to_string(&path).expect("a text");
+                let lines = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+                let name = path.strip_prefix(&root).expect("a file of the engine").display().to_string();
+                files.push((name, lines.collect::<Vec<_>>().join("\n")));
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+#[test]
+fn only_the_gate_makes_a_pass_and_only_a_pass_makes_a_call() {
+    let places = |words: &[&str]| {
+        let of = |(name, text): &(String, String)| {
+            let count: usize = words.iter().map(|word| text.matches(word).count()).sum();
+            (count > 0).then(|| format!("{name}: {count}"))
+        };
+        sources().iter().filter_map(of).collect::<Vec<_>>()
+    };
+    // Its definition, and one for each way through the gate.
+    assert_eq!(places(&["Pass(()", "Self(()"]), ["gate.rs: 6"]);
+    assert_eq!(
+        places(&["for_own_read(", "Pass::for_job("]),
+        [
+            "gate.rs: 1",
+            "run/await_job.rs: 1",
+            "run/confirm_result.rs: 1",
+            "run/schedule.rs: 2",
+            "run/verify_result.rs: 1",
+        ]
+    );
+    assert_eq!(places(&["AdmittedCall(", "Effect::CallTool("]), ["admitted_call.rs: 3"]);
+    let gate = include_str!("../../src/gate.rs");
+    assert!(gate.contains("#[derive(Debug)]\npub(crate) struct Pass(());"), "a pass is neither copied nor read");
+}
+
 const CANCEL: &str = r#"{"required": ["order_id"], "properties": {"order_id": {"type": "integer"}}}"#;
 
 #[test]

@@ -72,6 +72,32 @@ fn a_refused_call_cannot_be_settled() {
 }
 
 #[test]
+fn a_check_that_might_change_something_is_not_called() {
+    for (capability, reason) in [
+        ("unsafe", "the side effect class of `t/unsafe` is `unsafe`, not `read`"),
+        ("gone", "there is no capability `t/gone`"),
+    ] {
+        let (mut policy, [tool, capability]) = (policy(), ["t", capability]);
+        let (parameters, happened) = (object("{}"), "true".to_owned());
+        let check = OutcomeCheck {
+            tool: tool.into(),
+            capability: capability.into(),
+            parameters,
+            happened,
+            result: None,
+            if_absent: IfAbsent::SendAgain,
+        };
+        policy.effects.checks.insert("t/unsafe".to_owned(), check);
+        let mut play = Play::begin(started(Some(plan(vec![step("s", "unsafe", PAY)])), policy));
+        play.happen(timed_out("s/call/1"));
+        let Question::SendAgain { check: Some(words), .. } = question(&play).question else {
+            panic!("a person decides")
+        };
+        assert!(words.ends_with(reason), "{words}");
+    }
+}
+
+#[test]
 fn a_check_is_called_before_a_person_is_asked() {
     let mut play = unsafe_call();
     assert_eq!(play.due(), ["s/check/1"]);
