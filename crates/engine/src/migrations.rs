@@ -30,13 +30,53 @@ pub struct SnapshotMigration {
 /// The migrations of this build, the oldest first. Version 8 is the version of the first release.
 pub const MIGRATIONS: &[SnapshotMigration] = &[SnapshotMigration { from: 8, change: from_8 }];
 
-/// Version 8 kept only a sentence about each step that was left out of the plan.
+/// Version 8 kept all that a run or a step knows side by side, and only a sentence about each step that was left out of the plan.
 fn from_8(part: SnapshotPart, value: &mut Value) -> Result<(), String> {
     if part != SnapshotPart::RunState {
         return Ok(());
     }
     let state = value.as_object_mut().ok_or("a state is not an object")?;
-    let Some(sentences) = state.remove("dropped_steps") else { return Ok(()) };
+    if let Some(sentences) = state.remove("dropped_steps") {
+        state.insert("left_out", left_out_from_8(&sentences));
+    }
+    STATE_GROUPS_OF_9.iter().for_each(|(group, keys)| put_into(state, group, keys));
+    for step in state.get_mut("steps").and_then(Value::as_array_mut).into_iter().flatten() {
+        let step = step.as_object_mut().ok_or("a step is not an object")?;
+        STEP_GROUPS_OF_9.iter().for_each(|(group, keys)| put_into(step, group, keys));
+    }
+    Ok(())
+}
+
+/// The groups of version 9, each with its keys in version 8, and after `=` the names that differ.
+const STATE_GROUPS_OF_9: [(&str, &str); 3] = [
+    (
+        "planning",
+        "choice plan plan_repairs=repairs plan_approval=approval left_out rerouted lost_parameters rejected_plans=rejected replannings",
+    ),
+    ("account", "spent added_tool_calls stop stopped_ms resumed spent_before sessions"),
+    ("ruled_out", "avoided denied newly_denied refused=models repeated_failures=failures rejected_rules=rules"),
+];
+const STEP_GROUPS_OF_9: [(&str, &str); 5] = [
+    ("looping", "list_length=length list approved_items"),
+    (
+        "counts",
+        "calls skipped_calls unsent_for_key resends approvals checks job_waits job_requests polls verify_calls verify_waits",
+    ),
+    ("rungs", "facts rules feedback context resolution_asked feedback_asked context_asked said_transient applied_rule"),
+    ("approval", "approved approval_reports=reports withheld"),
+    ("session", "session_share=share session_spent=spent"),
+];
+
+/// Moves values of an object into a group of their own.
+fn put_into(object: &mut Object, group: &str, keys: &str) {
+    let names = keys.split(' ').map(|key| key.split_once('=').unwrap_or((key, key)));
+    let values = names.filter_map(|(before, now)| Some((now.to_owned(), object.remove(before)?)));
+    let values: Object = values.collect();
+    object.insert(group, Value::Object(values));
+}
+
+/// The reports about the steps that were left out, from a sentence about each.
+fn left_out_from_8(sentences: &Value) -> Value {
     let sentences = sentences.as_array().unwrap_or_default().iter().filter_map(Value::as_str);
     let reports = sentences.map(|sentence| {
         let step = sentence.split('`').nth(1).unwrap_or("step");
@@ -50,8 +90,7 @@ fn from_8(part: SnapshotPart, value: &mut Value) -> Result<(), String> {
             ("calls", Value::from(0)),
         ]))
     });
-    state.insert("left_out", Value::Array(reports.collect()));
-    Ok(())
+    Value::Array(reports.collect())
 }
 
 /// Why a snapshot cannot be brought to the current version.

@@ -209,13 +209,13 @@ impl Run {
             Phase::Ended(answer) => return vec![Effect::Finish(answer.clone())],
             Phase::Running => {
                 let grace_ms = self.policy().limits.drain_ms;
-                let of_plan = self.state.plan_approval.effects().into_iter().flatten();
+                let of_plan = self.state.planning.approval.effects().into_iter().flatten();
                 of_plan.chain(self.state.steps.acting().flat_map(|step| step.effects(grace_ms))).collect()
             }
             phase => phase.question().and_then(|(_, question)| question.effect()).into_iter().collect(),
         };
         // A run that is ending needs no second end: a deadline that stays due would fire again and again.
-        if !self.state.stop.as_ref().is_some_and(Stop::is_immediate) {
+        if !self.state.account.stop.as_ref().is_some_and(Stop::is_immediate) {
             effects.extend(self.policy().limits.active_ms.and_then(|limit_ms| self.state.clock.effect(limit_ms)));
         }
         effects
@@ -231,7 +231,7 @@ impl Run {
         let (started, state): (Started, State) = serde_json::from_str(text)?;
         check_version(started.machine_version)?;
         let mut run = Self::new(Arc::new(started), Arc::default(), state);
-        if let Some(plan) = run.state.plan.clone() {
+        if let Some(plan) = run.state.planning.plan.clone() {
             // The plan passed these checks before: one that fails now is not the plan of this run.
             run.prepare_again(&plan).map_err(|problems| ApplyError::Snapshot(joined(&problems)))?;
             run.restore_items()?;
@@ -261,7 +261,7 @@ impl Run {
 
     /// Whether the run can only go on after a person's decision.
     pub fn is_waiting_for_person(&self) -> bool {
-        let asks_about_plan = matches!(self.state.plan_approval, PlanApproval::Asking(_));
+        let asks_about_plan = matches!(self.state.planning.approval, PlanApproval::Asking(_));
         matches!(self.state.phase, Phase::Running) && (asks_about_plan || self.state.steps.ready().waits_for_person())
     }
 
@@ -273,10 +273,10 @@ impl Run {
     }
 
     pub fn spent(&self) -> Spent {
-        let mut spent = self.state.spent.clone();
+        let mut spent = self.state.account.spent.clone();
         spent.active_ms = self.state.clock.active_ms(self.state.now_ms);
-        spent.add(&self.state.spent_before);
-        spent.add(&self.state.sessions);
+        spent.add(&self.state.account.spent_before);
+        spent.add(&self.state.account.sessions);
         spent
     }
 
@@ -292,17 +292,17 @@ impl Run {
 
     /// The plan, once there is one: that of the start, or the one that a model wrote.
     pub fn plan(&self) -> Option<&Plan> {
-        self.state.plan.as_ref()
+        self.state.planning.plan.as_ref()
     }
 
     /// The repairs that turned a model's text into the plan.
     pub fn plan_repairs(&self) -> &[String] {
-        &self.state.plan_repairs
+        &self.state.planning.repairs
     }
 
     /// The rejected plans, in order.
     pub fn rejected_plans(&self) -> &[RejectedPlan] {
-        &self.state.rejected_plans
+        &self.state.planning.rejected
     }
 
     fn record(&mut self, record: impl Into<RecordKind>) {

@@ -70,7 +70,7 @@ impl Run {
             Some(JobRequest::Cancel(session)) => SessionRequest::Cancel(RunId::new(session.as_str())),
             None => {
                 let task = call.parameters.get(TASK).and_then(Value::as_str).unwrap_or_default();
-                let share = step.session_share;
+                let share = step.session.share;
                 let mut policy = Arc::clone(&agent.policy);
                 if share.is_some() {
                     Arc::make_mut(&mut policy).limits.money = share;
@@ -104,7 +104,7 @@ impl Run {
 
     /// The part of the cost of the run that the sessions of its steps have spent.
     pub fn sessions_cost(&self) -> Money {
-        let spent = self.state.steps.iter().filter_map(|step| step.session_spent.as_deref());
+        let spent = self.state.steps.iter().filter_map(|step| step.session.spent.as_deref());
         spent.fold(Money::default(), |sum, spent| sum.plus(spent.cost))
     }
 
@@ -145,16 +145,16 @@ impl Run {
     /// that waits, so that all of them together stay within the limit.
     pub(super) fn reserve_for_session(&mut self, index: StepIndex) -> Decided<Result<(), Exhausted>> {
         let (plan, Some(limit)) = (Arc::clone(&self.plan), self.policy().limits.cost()) else { return Ok(Ok(())) };
-        if !self.runs_agent(planned(&plan, index)?) || self.state.steps.get(index)?.session_share.is_some() {
+        if !self.runs_agent(planned(&plan, index)?) || self.state.steps.get(index)?.session.share.is_some() {
             return Ok(Ok(()));
         }
-        let left = self.state.spent.left_of(limit);
+        let left = self.state.account.spent.left_of(limit);
         let share = left.divided_by(self.waiting_sessions(index)?);
         if share.is_zero() {
             return Ok(Err(Exhausted::Money { limit, left, most: share }));
         }
-        self.state.spent.reserved_cost = self.state.spent.reserved_cost.plus(share);
-        self.state.steps.get_mut(index)?.session_share = Some(share);
+        self.state.account.spent.reserved_cost = self.state.account.spent.reserved_cost.plus(share);
+        self.state.steps.get_mut(index)?.session.share = Some(share);
         Ok(Ok(()))
     }
 
@@ -164,7 +164,7 @@ impl Run {
         for other in self.plan.indices() {
             let (planned, step) = (planned(&self.plan, other)?, self.state.steps.get(other)?);
             let is_agent = planned.tool.as_str() == AGENT_TOOL;
-            let is_over = step.session_share.is_some()
+            let is_over = step.session.share.is_some()
                 || matches!(
                     step.stage(),
                     Stage::Done(_) | Stage::Failed { .. } | Stage::Skipped { .. } | Stage::SkippedByCondition { .. }
@@ -172,7 +172,7 @@ impl Run {
             if !is_agent || is_over && other != index {
                 continue;
             }
-            let more = match (planned.foreach(), step.list_length) {
+            let more = match (planned.foreach(), step.looping.length) {
                 (Some(_), Some(items)) => {
                     items.saturating_sub(u32::try_from(self.state.steps.items(other).indices.len()).unwrap_or(items))
                 }
@@ -193,12 +193,12 @@ impl Run {
         let told = reply.body.to_value().get("spent").and_then(|spent| serde_json::from_str(&spent.to_string()).ok());
         let Some(now): Option<Spent> = told else { return Ok(()) };
         let step = self.state.steps.get_mut(index)?;
-        let share = step.session_share.take().unwrap_or_default();
-        let before = step.session_spent.replace(Box::new(now.clone())).map(|before| *before).unwrap_or_default();
+        let share = step.session.share.take().unwrap_or_default();
+        let before = step.session.spent.replace(Box::new(now.clone())).map(|before| *before).unwrap_or_default();
         let more = now.since(&before);
-        self.state.spent.reserved_cost = self.state.spent.reserved_cost.minus(share);
-        self.state.spent.cost = self.state.spent.cost.plus(more.cost);
-        self.state.sessions.add(&Spent {
+        self.state.account.spent.reserved_cost = self.state.account.spent.reserved_cost.minus(share);
+        self.state.account.spent.cost = self.state.account.spent.cost.plus(more.cost);
+        self.state.account.sessions.add(&Spent {
             cost: Money::default(),
             reserved_cost: Money::default(),
             active_ms: 0,
@@ -244,9 +244,9 @@ impl Run {
 
     /// Lends the session's budget to the run for the duration of `act`.
     fn with_budget<T>(&mut self, budget: &mut Spent, act: impl FnOnce(&mut Self) -> T) -> T {
-        std::mem::swap(&mut self.state.spent, budget);
+        std::mem::swap(&mut self.state.account.spent, budget);
         let result = act(self);
-        std::mem::swap(&mut self.state.spent, budget);
+        std::mem::swap(&mut self.state.account.spent, budget);
         result
     }
 
@@ -269,7 +269,7 @@ impl Run {
 
     /// Whether a budget ran out.
     pub(crate) fn ran_out(&self) -> bool {
-        matches!(self.state.stop, Some(Stop::Exhausted(_)))
+        matches!(self.state.account.stop, Some(Stop::Exhausted(_)))
     }
 
     /// For each step, whether it failed or is unconfirmed, but may have changed something. A repeated call would have another
@@ -285,25 +285,25 @@ impl Run {
     /// Whether the next call of a step must not be made.
     pub(super) fn is_avoided(&self, index: StepIndex) -> Decided<bool> {
         let (planned, step) = (planned(&self.plan, index)?, self.state.steps.get(index)?);
-        Ok(self.state.avoided.iter().any(|call| {
+        Ok(self.state.ruled_out.avoided.iter().any(|call| {
             call.tool == planned.tool && call.capability == planned.capability && call.parameters == step.parameters
         }))
     }
 
     /// The same call as the next one of a step, among those that a person denied; else one of the same tool with other parameters.
     pub(super) fn denied_like(&self, index: StepIndex) -> Decided<(bool, Option<&UncertainCall>)> {
-        if self.state.denied.is_empty() {
+        if self.state.ruled_out.denied.is_empty() {
             return Ok((false, None));
         }
         let call = self.state.steps.get(index)?.as_call(planned(&self.plan, index)?);
         let is_like = |denied: &&UncertainCall| (&denied.tool, &denied.capability) == (&call.tool, &call.capability);
-        let mut like = self.state.denied.iter().rev().filter(is_like);
+        let mut like = self.state.ruled_out.denied.iter().rev().filter(is_like);
         Ok((like.clone().any(|denied| denied.parameters == call.parameters), like.next()))
     }
 
     /// The calls that a person denied in this run.
     pub(crate) fn denied_calls(&self) -> Vec<UncertainCall> {
-        self.state.newly_denied.clone()
+        self.state.ruled_out.newly_denied.clone()
     }
 
     /// The parameters of each step as they were sent last.

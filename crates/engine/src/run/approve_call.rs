@@ -40,7 +40,7 @@ impl Run {
 
     /// Whether a person approved exactly the next call of a step.
     pub(super) fn is_approved(&self, index: StepIndex) -> Decided<bool> {
-        let approved = self.state.steps.get(index)?.approved.as_ref();
+        let approved = self.state.steps.get(index)?.approval.approved.as_ref();
         let is_own = || Ok(approved == Some(&self.call_digest(index)?));
         Ok(approved.is_some() && is_own()? || self.is_approved_item(index, planned(&self.plan, index)?)?)
     }
@@ -100,14 +100,14 @@ impl Run {
                 _ => "only a person may decide this",
             };
             let reason = format!("{cause}, and no person can be asked for approval");
-            self.state.steps.get_mut(index)?.withheld = true;
+            self.state.steps.get_mut(index)?.approval.withheld = true;
             return self.set_stage(index, Stage::Failed { reason, fault });
         }
         let plan = Arc::clone(&self.plan);
         let planned = planned(&plan, index)?;
         let step = self.state.steps.get_mut(index)?;
-        step.approvals += 1;
-        let id = EffectId::of_step(&planned.id, EffectKind::Approval, step.approvals);
+        step.counts.approvals += 1;
+        let id = EffectId::of_step(&planned.id, EffectKind::Approval, step.counts.approvals);
         let provenance = step.provenance.clone();
         let ask = self.new_question(id, planned.id.clone(), question, provenance);
         self.set_stage(index, Stage::AwaitingApproval { ask, fault })
@@ -175,10 +175,10 @@ impl Run {
             }
             Decision::Deny { reason } => {
                 let step = self.state.steps.get_mut(index)?;
-                step.withheld = true;
+                step.approval.withheld = true;
                 if !expired && matches!(ask.question, Question::SendCall { .. } | Question::SendCorrected { .. }) {
                     let call = step.as_call(planned(&self.plan, index)?);
-                    self.state.newly_denied.push(call);
+                    self.state.ruled_out.newly_denied.push(call);
                 }
                 let denied = match reason.filter(|_| !expired) {
                     _ if expired => "the time to approve it ran out".to_owned(),
@@ -211,7 +211,7 @@ impl Run {
     fn approve(&mut self, index: StepIndex, question: &Question, by: DecidedBy, change: Option<String>) -> Decided {
         if let Question::SendItems { calls, reason, .. } = question {
             let report = StepApproval { by, reason: reason.clone(), change: None };
-            self.state.steps.get_mut(index)?.approval_reports.push(report);
+            self.state.steps.get_mut(index)?.approval.reports.push(report);
             return self.approve_items(index, calls);
         }
         let approved = self.call_digest(index)?;
@@ -226,9 +226,9 @@ impl Run {
             | Question::RunPlan { .. } => None,
         };
         let step = self.state.steps.get_mut(index)?;
-        step.approved = Some(approved);
+        step.approval.approved = Some(approved);
         step.written = Some(Box::new(WrittenCall { parameters: step.parameters.clone(), provenance: None }));
-        step.approval_reports.extend(reason.map(|reason| StepApproval { by, reason, change }));
+        step.approval.reports.extend(reason.map(|reason| StepApproval { by, reason, change }));
         self.set_stage(index, Stage::Queued)
     }
 
@@ -284,7 +284,7 @@ impl Run {
             || !may_ask
             || of_loop.computed
             || is_over
-            || self.state.stop.is_some()
+            || self.state.account.stop.is_some()
         {
             return Ok(false);
         }
@@ -332,7 +332,7 @@ impl Run {
         let plan = Arc::clone(&self.plan);
         let of_loop = planned(&plan, index)?;
         let digests = calls.iter().map(|call| (call.step.clone(), self.item_digest(of_loop, call))).collect();
-        self.state.steps.get_mut(index)?.approved_items = digests;
+        self.state.steps.get_mut(index)?.looping.approved_items = digests;
         self.begin_loop(index, of_loop)
     }
 
@@ -345,7 +345,7 @@ impl Run {
             return Ok(false);
         }
         let call = ItemCall { step: item.id.clone(), parameters: step.parameters.clone() };
-        Ok(of_loop.approved_items.get(&item.id) == Some(&self.item_digest(item, &call)))
+        Ok(of_loop.looping.approved_items.get(&item.id) == Some(&self.item_digest(item, &call)))
     }
 
     fn item_digest(&self, planned: &PlannedStep, call: &ItemCall) -> String {

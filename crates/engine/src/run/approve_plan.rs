@@ -35,13 +35,13 @@ impl Run {
         let question = Question::RunPlan { calls, tool_calls: limits.tool_calls, money: limits.cost() };
         let id = EffectId::new(EffectOwner::Plan, EffectKind::PlanApproval, self.plan_approval_ordinal());
         let ask = self.new_question(id, StepId::from(PLAN), question, Vec::new());
-        self.state.plan_approval = PlanApproval::Asking(ask);
+        self.state.planning.approval = PlanApproval::Asking(ask);
         Ok(())
     }
 
     /// The calls of the plan as they are written in it, with the values of its inputs.
     fn preview(&self) -> Vec<PreviewedCall> {
-        let written = self.state.plan.as_ref().map(|plan| plan.steps.as_slice()).unwrap_or_default();
+        let written = self.state.planning.plan.as_ref().map(|plan| plan.steps.as_slice()).unwrap_or_default();
         let inputs = self.inputs.as_ref();
         let parameters = |id: &StepId, known: Option<&KnownInputs>| -> Object {
             let step = written.iter().find(|step| step.step_id == *id);
@@ -73,19 +73,19 @@ impl Run {
 
     /// Each question has an ordinal of its own: after a retry, and about a second plan.
     fn plan_approval_ordinal(&self) -> u32 {
-        let plans = self.state.replannings.iter().filter(|replanning| !replanning.added.is_empty()).count();
+        let plans = self.state.planning.replannings.iter().filter(|replanning| !replanning.added.is_empty()).count();
         self.state.retries + 1 + u32::try_from(plans).unwrap_or(u32::MAX)
     }
 
     /// Whether a question about the plan is about a step. Of a second plan only its own steps have not run.
     fn is_previewed_step(&self, index: StepIndex) -> bool {
         let waits = || self.state.steps.get(index).is_ok_and(|step| matches!(step.stage(), Stage::Waiting));
-        self.state.replannings.is_empty() || waits()
+        self.state.planning.replannings.is_empty() || waits()
     }
 
     /// Applies a decision about the plan; returns whether it was one.
     pub(super) fn on_plan_decision(&mut self, kind: &EventKind) -> Decided<bool> {
-        let PlanApproval::Asking(ask) = &self.state.plan_approval else { return Ok(false) };
+        let PlanApproval::Asking(ask) = &self.state.planning.approval else { return Ok(false) };
         let ask = Arc::clone(ask);
         let (decision, by, expired) = match kind {
             EventKind::PersonDecided { effect, hash, decision, by }
@@ -104,7 +104,7 @@ impl Run {
             return Ok(true);
         }
         self.record(RunRecord::ApprovalDecided { id: ask.id.clone(), decision: decision.clone(), by, expired });
-        self.state.plan_approval = PlanApproval::NotAsked;
+        self.state.planning.approval = PlanApproval::NotAsked;
         if let Decision::Deny { reason } = decision {
             let reason = match reason {
                 _ if expired => "the time to approve the plan ran out".to_owned(),
@@ -113,7 +113,7 @@ impl Run {
             };
             self.skip_all(&reason)?;
         } else {
-            self.state.plan_approval = PlanApproval::Approved;
+            self.state.planning.approval = PlanApproval::Approved;
             self.report_approved_plan(by)?;
         }
         Ok(true)
@@ -125,7 +125,7 @@ impl Run {
         for (index, planned) in plan.indices().zip(&plan.steps) {
             if self.side_effect(planned) != SideEffect::Read && self.is_previewed_step(index) {
                 let approval = StepApproval { by, reason: "as part of the plan".to_owned(), change: None };
-                self.state.steps.get_mut(index)?.approval_reports.push(approval);
+                self.state.steps.get_mut(index)?.approval.reports.push(approval);
             }
         }
         Ok(())
@@ -144,7 +144,7 @@ impl Run {
     /// contains or refers to.
     pub(super) fn is_in_approved_plan(&self, index: StepIndex) -> Decided<bool> {
         let step = self.state.steps.get(index)?;
-        let is_approved = self.state.plan_approval == PlanApproval::Approved;
+        let is_approved = self.state.planning.approval == PlanApproval::Approved;
         let is_shown = step.correction == 0 && step.provenance.iter().all(|(_, origin)| is_previewed(origin));
         // Whoever writes a rule wants to judge the values that it is about.
         let has_unseen_value = step.provenance.iter().any(|(_, origin)| has_result(origin));

@@ -100,7 +100,7 @@ impl Run {
         self.record(RunRecord::WaitStarted { id: job_id(call), until_ms: expires_ms, reason: WaitReason::Job });
         let job = Job { call: call.clone(), handle, since_ms: now_ms, expires_ms, asked: 0, problem: None };
         self.wait_for_job(index, job, reply.retry_after_ms)?;
-        match self.state.immediate_stop() {
+        match self.state.account.immediate_stop() {
             Some(reason) => self.stop_job(index, &reason),
             None => Ok(()),
         }
@@ -189,8 +189,8 @@ impl Run {
         };
         let step_id = planned(&self.plan, index)?.id.clone();
         let step = self.state.steps.get_mut(index)?;
-        step.job_waits += 1;
-        let id = EffectId::of_step(&step_id, EffectKind::JobWait, step.job_waits);
+        step.counts.job_waits += 1;
+        let id = EffectId::of_step(&step_id, EffectKind::JobWait, step.counts.job_waits);
         let activity = JobActivity::Waiting { id, until_ms };
         self.set_stage(index, Stage::AwaitingJob(Arc::new(JobWait { job, activity })))
     }
@@ -207,8 +207,8 @@ impl Run {
         let plan = Arc::clone(&self.plan);
         let planned = planned(&plan, index)?;
         let step = self.state.steps.get_mut(index)?;
-        step.job_requests += 1;
-        let id = EffectId::of_step(&planned.id, EffectKind::Job, step.job_requests);
+        step.counts.job_requests += 1;
+        let id = EffectId::of_step(&planned.id, EffectKind::Job, step.counts.job_requests);
         let names = (&planned.tool, &planned.capability);
         let call = read_call(id, &planned.id, names, Object::new(), timeout_ms);
         let pass = Pass::for_job(&request);

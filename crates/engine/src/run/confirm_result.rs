@@ -72,7 +72,7 @@ impl Run {
         until: &Until,
         value: &Value,
     ) -> Decided<bool> {
-        self.state.steps.get_mut(index)?.polls += 1;
+        self.state.steps.get_mut(index)?.counts.polls += 1;
         let failed = match self.holds(planned, &until.condition, value, None) {
             Ok(true) => return Ok(false),
             Ok(false) => self.wait_for_next_poll(index, planned, until)?,
@@ -92,10 +92,10 @@ impl Run {
         planned: &PlannedStep,
         until: &Until,
     ) -> Decided<Option<String>> {
-        if let Some(stop) = self.state.immediate_stop() {
+        if let Some(stop) = self.state.account.immediate_stop() {
             return Ok(Some(stop));
         }
-        let polls = self.state.steps.get(index)?.polls;
+        let polls = self.state.steps.get(index)?.counts.polls;
         if polls >= until.times {
             let results = if polls == 1 { "1 result".to_owned() } else { format!("{polls} results") };
             return Ok(Some(format!("`until`: `{}` is false after {results}", until.condition)));
@@ -105,7 +105,7 @@ impl Run {
             return Ok(Some(reason));
         }
         if self.author() == PlanAuthor::Person {
-            self.state.added_tool_calls = self.state.added_tool_calls.saturating_add(1);
+            self.state.account.added_tool_calls = self.state.account.added_tool_calls.saturating_add(1);
         }
         let step = self.state.steps.get_mut(index)?;
         step.renew_resends();
@@ -159,7 +159,7 @@ impl Run {
     /// How a result differs from the schema that its tool announces, with or without the envelope around it. The calls of an agent
     /// are not checked: it reads their results itself.
     fn misfit(&mut self, planned: &PlannedStep, value: &Value) -> Option<String> {
-        if self.policy().unfit_results == UnfitResults::Ignore || self.state.plan.is_none() {
+        if self.policy().unfit_results == UnfitResults::Ignore || self.state.planning.plan.is_none() {
             return None;
         }
         let schema = self.result_schemas.get(planned)?;
@@ -225,13 +225,13 @@ impl Run {
         };
         if let Err(exhausted) = self.charge_tool_call() {
             let reason = exhausted.to_string();
-            self.state.stop_for(exhausted);
+            self.state.account.stop_for(exhausted);
             return self.after_check(index, fault, give_up, &check, Finding::Unclear(reason));
         }
         let timeout_ms = self.call_timeout_ms(self.state.steps.get(index)?);
         let step = self.state.steps.get_mut(index)?;
-        step.checks += 1;
-        let id = EffectId::of_step(&last.step, EffectKind::Check, step.checks);
+        step.counts.checks += 1;
+        let id = EffectId::of_step(&last.step, EffectKind::Check, step.counts.checks);
         let names = (&check.tool, &check.capability);
         let call = admit(read_call(id, &last.step, names, parameters, timeout_ms), pass);
         self.record(RunRecord::CallStarted(call.share()));
@@ -278,13 +278,13 @@ impl Run {
     ) -> Decided {
         let name = format!("`{}` of `{}`", check.capability, check.tool);
         let most = self.resend_policy(planned(&self.plan, index)?).times;
-        let resends_left = self.state.steps.get(index)?.resends < most;
+        let resends_left = self.state.steps.get(index)?.counts.resends < most;
         let words = match finding {
             Finding::Happened(result) => {
                 return self.settle_as_happened(index, result, format!("{name} shows that the call took effect"));
             }
             Finding::Absent if check.if_absent == IfAbsent::SendAgain && resends_left => {
-                self.state.steps.get_mut(index)?.resends += 1;
+                self.state.steps.get_mut(index)?.counts.resends += 1;
                 let words = format!("{name} shows that the call did not take effect; it is sent again");
                 return self.settle_as_not_happened(index, words);
             }

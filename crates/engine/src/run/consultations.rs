@@ -9,7 +9,7 @@ use reknit_protocol::EffectId;
 
 use super::Run;
 use super::repair_by_model::Repair;
-use super::state::{Phase, Stage, State};
+use super::state::{Account, Phase, Stage, State};
 use super::steps::StepRun;
 use crate::answer::AnswerAuthor;
 use crate::budget::{Bill, Exhausted, Spent};
@@ -55,7 +55,7 @@ impl Run {
         match kind {
             EventKind::ModelAnswered { answer, .. } => {
                 self.end_attempt(topic, Bill::Used(&answer.usage))?;
-                self.state.spent.add_tokens(&answer.usage);
+                self.state.account.spent.add_tokens(&answer.usage);
                 if matches!(topic, Topic::Plan { .. }) && answer.finish == FinishReason::Length {
                     // Only once, as in a session: a second truncated plan must become shorter.
                     let doubled = self.policy().asking.plan.max_tokens.saturating_mul(2);
@@ -81,7 +81,7 @@ impl Run {
             EventKind::BreakerOpen { until_ms, .. } => {
                 self.record(ModelRecord::Skipped { id: effect.clone(), until_ms: *until_ms });
                 self.end_attempt(topic, Bill::Nothing)?;
-                self.state.spent.refund_model_call();
+                self.state.account.spent.refund_model_call();
                 let next = self.state.consultation_mut(topic)?.0.on_breaker_open(*until_ms, now_ms);
                 self.follow_rotation(topic, next)?;
             }
@@ -133,9 +133,9 @@ impl Run {
     /// Remembers a target that refused its key or account, and counts the tokens of an attempt that broke off.
     fn note_refusal(&mut self, topic: Topic, failure: &ModelFailure) -> Decided {
         let target = self.state.consultation_mut(topic)?.0.target().cloned();
-        self.state.refused.extend(target.filter(|_| failure.class.is_fatal()));
+        self.state.ruled_out.models.extend(target.filter(|_| failure.class.is_fatal()));
         if let Some(usage) = failure.usage {
-            self.state.spent.wasted_tokens += usage.input_tokens.saturating_add(usage.output_tokens);
+            self.state.account.spent.wasted_tokens += usage.input_tokens.saturating_add(usage.output_tokens);
         }
         Ok(())
     }
@@ -216,7 +216,7 @@ impl Run {
     pub(super) fn rotation(&self) -> Rotation {
         let targets = &self.started.targets;
         let left: Vec<TargetName> =
-            targets.iter().filter(|target| !self.state.refused.contains(target)).cloned().collect();
+            targets.iter().filter(|target| !self.state.ruled_out.models.contains(target)).cloned().collect();
         let targets = if left.is_empty() { targets.clone() } else { left };
         Rotation::new(targets, self.policy().rotation.clone())
     }
@@ -250,12 +250,12 @@ impl State {
             _ => None,
         };
         let question = question.ok_or_else(|| InternalError::new(format!("no question is open about {topic:?}")))?;
-        Ok((question, &mut self.spent))
+        Ok((question, &mut self.account.spent))
     }
 
     /// Books the cost of questions in progress when the run stops: their usage stays unknown.
     pub(super) fn settle_open_questions(&mut self) {
-        let Self { phase, steps, spent, .. } = self;
+        let Self { phase, steps, account: Account { spent, .. }, .. } = self;
         match phase {
             Phase::Selecting { consultation }
             | Phase::Planning { consultation, .. }

@@ -8,25 +8,17 @@ use reknit_salvage::fit;
 
 use super::agent_sessions::AgentReply;
 use super::consultations::Topic;
-use super::state::{Phase, PlanApproval, Stage, State, Stop};
+use super::state::{Phase, PlanApproval, Stage, Stop};
 use super::status::{RunEnd, StepFacts, status_of};
 use super::steps::StepRun;
 use super::{Run, planned};
 use crate::answer::{Answer, AnswerAuthor, MissingOutput, Outcome, StepReport, mended_lines, replanned_lines};
-use crate::budget::Exhausted;
 use crate::consult::Consultation;
 use crate::internal_error::Decided;
 use crate::policy::Synthesis;
 use crate::record::RunRecord;
 use crate::synthesis::{self, PlanOutputs};
 use crate::templates::render;
-
-impl State {
-    /// Refuses new work that the exhausted budget would have to pay for.
-    pub(super) fn stop_for(&mut self, exhausted: Exhausted) {
-        self.stop.get_or_insert(Stop::Exhausted(exhausted));
-    }
-}
 
 impl Run {
     /// Ends a run that was only to make a plan.
@@ -51,7 +43,7 @@ impl Run {
             outputs: Object::new(),
             computed_outputs: Vec::new(),
             missing_outputs: Vec::new(),
-            replannings: self.state.replannings.clone(),
+            replannings: self.state.planning.replannings.clone(),
             spent: self.spent(),
         });
     }
@@ -83,11 +75,11 @@ impl Run {
     pub(super) fn stop(&mut self, stop: &Stop) -> Decided {
         let reason = stop.to_string();
         self.refund_resumed_calls();
-        self.state.stopped_ms.get_or_insert(self.state.now_ms);
-        self.state.stop = Some(stop.clone());
+        self.state.account.stopped_ms.get_or_insert(self.state.now_ms);
+        self.state.account.stop = Some(stop.clone());
         self.state.settle_open_questions();
-        if matches!(self.state.plan_approval, PlanApproval::Asking(_)) {
-            self.state.plan_approval = PlanApproval::NotAsked;
+        if matches!(self.state.planning.approval, PlanApproval::Asking(_)) {
+            self.state.planning.approval = PlanApproval::NotAsked;
         }
         match &self.state.phase {
             Phase::Ended(_) => {}
@@ -115,7 +107,7 @@ impl Run {
     pub(super) fn stop_after_failure(&mut self, failed: StepIndex) -> Decided {
         let cause = Stop::StepFailed(planned(&self.plan, failed)?.id.clone());
         let reason = cause.to_string();
-        self.state.stop.get_or_insert(cause);
+        self.state.account.stop.get_or_insert(cause);
         for index in self.plan.indices() {
             let step = self.state.steps.get(index)?;
             let stage = stopped(step, &reason).filter(|stage| matches!(stage, Stage::Skipped { .. }));
@@ -134,7 +126,7 @@ impl Run {
         if self.replan()? {
             return Ok(());
         }
-        let at_once = self.state.stop.as_ref().is_some_and(Stop::is_immediate);
+        let at_once = self.state.account.stop.as_ref().is_some_and(Stop::is_immediate);
         match self.policy().synthesis {
             Synthesis::Template => self.end(AnswerAuthor::Template, None),
             Synthesis::Raw => {
@@ -159,7 +151,7 @@ impl Run {
         }
         let (reports, plan_outputs) = (self.step_reports(), self.plan_outputs());
         let missing = synthesis::missing_text(&reports, &plan_outputs);
-        let mended = [replanned_lines(&self.state.replannings), mended_lines(&reports)].concat().join("\n");
+        let mended = [replanned_lines(&self.state.planning.replannings), mended_lines(&reports)].concat().join("\n");
         let results = synthesis::results_text(&reports, &plan_outputs);
         let request = self.shown_request.as_str();
         let values = [("request", request), ("results", &results), ("missing", &missing), ("mended", &mended)];
@@ -186,11 +178,12 @@ impl Run {
         let status = status_of(&RunEnd::Over(facts));
         let by_model = text.as_deref().filter(|_| written_by == AnswerAuthor::Model);
         let doubts = self.doubts(&steps, &plan_outputs, by_model);
-        let text =
-            text.unwrap_or_else(|| synthesis::template_text(status, &steps, &plan_outputs, &self.state.replannings));
-        let reason = self.state.stop.as_ref().map(ToString::to_string);
+        let text = text.unwrap_or_else(|| {
+            synthesis::template_text(status, &steps, &plan_outputs, &self.state.planning.replannings)
+        });
+        let reason = self.state.account.stop.as_ref().map(ToString::to_string);
         let PlanOutputs { outputs, computed: computed_outputs, missing: missing_outputs } = plan_outputs;
-        let (spent, replannings) = (self.spent(), self.state.replannings.clone());
+        let (spent, replannings) = (self.spent(), self.state.planning.replannings.clone());
         self.finish(Answer {
             status,
             text,
@@ -208,7 +201,7 @@ impl Run {
 
     /// What a reader of the answer should verify.
     fn doubts(&self, steps: &[StepReport], plan_outputs: &PlanOutputs, text: Option<&str>) -> Vec<String> {
-        let (request, Some(plan)) = (self.shown_request.as_str(), &self.state.plan) else { return Vec::new() };
+        let (request, Some(plan)) = (self.shown_request.as_str(), &self.state.planning.plan) else { return Vec::new() };
         let of_answer = text.and_then(|text| synthesis::doubt_about_answer(text, request, plan, steps, plan_outputs));
         // The author of a hand-written plan knows what is in it.
         let by_model = self.started.plan.is_none();
@@ -282,10 +275,10 @@ impl Run {
             },
             replaced: step.replaced,
             mends: step.mends.clone(),
-            approvals: step.approval_reports.clone(),
+            approvals: step.approval.reports.clone(),
             calls: step.sent(),
         });
-        reports.chain(self.state.left_out.iter().cloned()).collect()
+        reports.chain(self.state.planning.left_out.iter().cloned()).collect()
     }
 }
 

@@ -116,7 +116,7 @@ impl Run {
         let (planned, step) = (planned(&self.plan, index)?, self.state.steps.get(index)?);
         let mut call = ProposedCall { class: self.side_effect(planned), ..ProposedCall::default() };
         let is_as_written =
-            step.written.is_none() && !self.state.lost_parameters.contains_key(self.written_id(planned));
+            step.written.is_none() && !self.state.planning.lost_parameters.contains_key(self.written_id(planned));
         if call.class == SideEffect::Read && is_as_written {
             return Ok(judge(&call));
         }
@@ -211,7 +211,7 @@ impl Run {
         };
         let replaced = self.replaced_step(planned);
         let other_tool = replaced.filter(|(first, _)| first.tool != planned.tool);
-        let rerouted_from = self.state.rerouted.get(self.written_id(planned)).cloned();
+        let rerouted_from = self.state.planning.rerouted.get(self.written_id(planned)).cloned();
         let rerouted_from = rerouted_from.or_else(|| other_tool.map(|(first, _)| first.tool.to_string()));
         let replaced = replaced.filter(|(first, _)| first.tool == planned.tool);
         let mut leaves = self.leaves(planned, &written, &bound.parameters);
@@ -256,7 +256,7 @@ impl Run {
                 &mut leaves,
             );
         }
-        let left_out = self.state.lost_parameters.get(self.written_id(planned));
+        let left_out = self.state.planning.lost_parameters.get(self.written_id(planned));
         for (name, value) in left_out.iter().flat_map(|lost| &lost.0) {
             collect(Leaf::left_out(name, value, schema_of(name), parameters), &mut leaves);
         }
@@ -297,7 +297,7 @@ impl Run {
             difference => difference,
         };
         let is_listed = leaf.schema.is_some_and(|schema| schema.get("enum").is_some());
-        let is_in_plan = origin == OriginClass::Literal && self.state.plan.is_some();
+        let is_in_plan = origin == OriginClass::Literal && self.state.planning.plan.is_some();
         let nearly_stated = (is_in_plan && role == ParameterRole::Target && !is_listed)
             .then(|| evidence.stated.nearest(shown.as_str()?))
             .flatten();
@@ -330,7 +330,7 @@ impl Run {
 
     /// Whether a literal may be a typo: a model wrote it into a plan. An agent's own calls are its own words.
     fn may_have_typo(&self, planned: &PlannedStep) -> bool {
-        !self.is_plan_of_person() && self.state.plan.is_some() && planned.parameters.names().next().is_some()
+        !self.is_plan_of_person() && self.state.planning.plan.is_some() && planned.parameters.names().next().is_some()
     }
 }
 

@@ -45,12 +45,12 @@ impl Run {
         let length = u32::try_from(list.len()).unwrap_or(u32::MAX);
         let can_change = self.can_change_on_retry(planned)?;
         let step = self.state.steps.get_mut(index)?;
-        if step.list_length.is_none() {
-            step.list_length = Some(length);
+        if step.looping.length.is_none() {
+            step.looping.length = Some(length);
             // The list stays what it is, also if a retry brings a result that was missing.
-            step.list = can_change.then(|| Value::Array(list.clone()));
+            step.looping.list = can_change.then(|| Value::Array(list.clone()));
             if self.author() == PlanAuthor::Person {
-                self.state.added_tool_calls = self.state.added_tool_calls.saturating_add(length);
+                self.state.account.added_tool_calls = self.state.account.added_tool_calls.saturating_add(length);
             }
         }
         if list.is_empty() {
@@ -69,7 +69,7 @@ impl Run {
     fn loop_list(&self, index: StepIndex, planned: &PlannedStep) -> Decided<Result<Vec<Value>, Stage>> {
         let foreach = planned.foreach().ok_or_else(|| InternalError::new("a loop without a list"))?;
         let step = self.state.steps.get(index)?;
-        let evaluated = match &step.list {
+        let evaluated = match &step.looping.list {
             Some(list) => Ok(list.clone()),
             None => foreach.list.evaluate(&self.results(Some(planned))).map(|evaluation| evaluation.value),
         };
@@ -89,7 +89,7 @@ impl Run {
             PlanAuthor::Person => foreach.max_items.unwrap_or(allowed),
             PlanAuthor::Model => foreach.max_items.map_or(allowed, |most| most.min(allowed)),
         };
-        if step.list_length.is_none() && list.len() > most as usize {
+        if step.looping.length.is_none() && list.len() > most as usize {
             return failed(format!(
                 "its list has {} items, and at most {most} are allowed: set `max_items` of the step, or `max-items` in `[limits]`",
                 list.len()
@@ -146,7 +146,7 @@ impl Run {
 
     /// Why no further item starts, if the run stops or cannot pay for it.
     fn stops_items(&self) -> Option<String> {
-        let stop = self.state.stop.as_ref()?;
+        let stop = self.state.account.stop.as_ref()?;
         let is_for_items = match stop {
             Stop::Cancelled | Stop::StepFailed(_) | Stop::Exhausted(Exhausted::Time(_) | Exhausted::ToolCalls(_)) => {
                 true
@@ -160,9 +160,9 @@ impl Run {
         let added = Arc::make_mut(&mut self.plan).add_item(item);
         let added = added.ok_or_else(|| InternalError::new("an item of a step that does not exist"))?;
         let of_loop = self.state.steps.get(item.of)?;
-        let is_approved =
-            !of_loop.has_item_approvals() || of_loop.approved_items.contains_key(&planned(&self.plan, added)?.id);
-        let approval_reports = if is_approved { of_loop.approval_reports.clone() } else { Vec::new() };
+        let is_approved = !of_loop.has_item_approvals()
+            || of_loop.looping.approved_items.contains_key(&planned(&self.plan, added)?.id);
+        let approval_reports = if is_approved { of_loop.approval.reports.clone() } else { Vec::new() };
         self.state.steps.add_item(item, approval_reports);
         Ok(added)
     }
@@ -262,8 +262,8 @@ impl Run {
 
     /// Pays for a tool call. The items of a person's loops add to the limit.
     pub(super) fn charge_tool_call(&mut self) -> Result<(), Exhausted> {
-        let limit = self.policy().limits.tool_calls.saturating_add(self.state.added_tool_calls);
-        self.state.spent.charge_tool_call(limit)
+        let limit = self.policy().limits.tool_calls.saturating_add(self.state.account.added_tool_calls);
+        self.state.account.spent.charge_tool_call(limit)
     }
 
     /// Whether the condition of a step holds. Otherwise the step is over: skipped, or failed if its condition has no value.

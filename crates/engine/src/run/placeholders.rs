@@ -84,7 +84,7 @@ impl Run {
         provenance: &[(String, Provenance)],
     ) -> Vec<(String, Value)> {
         // A person knows what is in a plan. The calls of a session have no plan: their model has read results.
-        let is_by_model = self.started.plan.is_none() && self.state.plan.is_some();
+        let is_by_model = self.started.plan.is_none() && self.state.planning.plan.is_some();
         let Some(schema) = planned.schema.as_ref().filter(|_| is_by_model) else { return Vec::new() };
         let required = schema.source().get("required").and_then(Value::as_array).unwrap_or_default();
         let literals = provenance.iter().filter(|(_, origin)| *origin == Provenance::Literal);

@@ -39,7 +39,7 @@ pub(super) struct AppliedRule {
 impl Run {
     /// The learned rules of this run whose change a tool rejected, each with the error. They are not used again.
     pub fn rejected_rules(&self) -> &BTreeMap<String, String> {
-        &self.state.rejected_rules
+        &self.state.ruled_out.rules
     }
 
     /// Changes the call as a learned rule says and sends it; returns whether it did.
@@ -68,7 +68,7 @@ impl Run {
         }
         let step = self.state.steps.get_mut(index)?;
         let change = changed_text(&step.parameters, &bound.parameters);
-        step.rules += 1;
+        step.rungs.rules += 1;
         step.set_parameters(bound.parameters, bound.provenance);
         let formulas: Vec<String> = fix.changes.iter().map(|(name, value)| format!("{name} = {value}")).collect();
         let formulas = if formulas.is_empty() { String::new() } else { format!(": {}", formulas.join(", ")) };
@@ -77,7 +77,7 @@ impl Run {
         self.add_mend(index, Rung::Rules, MendEffect::Applied, words.clone(), detail)?;
         self.send_corrected(index, Arc::clone(fault), Correction::new(change, &words, &held))?;
         let step = self.state.steps.get_mut(index)?;
-        step.applied_rule = Some(Box::new(AppliedRule { rule: fix.rule.clone(), correction: step.correction }));
+        step.rungs.applied_rule = Some(Box::new(AppliedRule { rule: fix.rule.clone(), correction: step.correction }));
         Ok(true)
     }
 
@@ -86,7 +86,8 @@ impl Run {
         let Verdict::Correctable(fault) = verdict else { return Ok(()) };
         let plan = Arc::clone(&self.plan);
         let (planned, step) = (planned(&plan, index)?, self.state.steps.get(index)?);
-        let Some(applied) = step.applied_rule.as_deref().filter(|applied| applied.correction == step.correction) else {
+        let Some(applied) = step.rungs.applied_rule.as_deref().filter(|applied| applied.correction == step.correction)
+        else {
             return Ok(());
         };
         let Some(rule) = self.policy().rules.iter().find(|rule| rule.id == applied.rule) else { return Ok(()) };
@@ -98,8 +99,8 @@ impl Run {
             return Ok(());
         }
         let id = rule.id.clone();
-        self.state.steps.get_mut(index)?.applied_rule = None;
-        self.state.rejected_rules.insert(id.clone(), fault.to_string());
+        self.state.steps.get_mut(index)?.rungs.applied_rule = None;
+        self.state.ruled_out.rules.insert(id.clone(), fault.to_string());
         let words = format!("the learned rule {id} is not used again: the tool rejected its change: {fault}");
         self.add_mend(index, Rung::Rules, MendEffect::NoHelp, words, MendDetail::RuleRejected { rule: id })
     }
@@ -113,7 +114,8 @@ impl Run {
     /// The accepted rules for the capability of a step that may change its call.
     fn usable_rules<'a>(&'a self, planned: &PlannedStep, step: &StepRun, fault: &CallFault) -> Vec<&'a LearnedRule> {
         let (policy, name) = (self.policy(), capability(planned));
-        let is_off = policy.mending.rule_changes == RuleChanges::SpellingOnly || step.rules >= policy.mending.rules;
+        let is_off =
+            policy.mending.rule_changes == RuleChanges::SpellingOnly || step.rungs.rules >= policy.mending.rules;
         let is_final = fault.rules_out_retry() && !fault.is_type_error();
         if is_off || is_final || self.may_have_happened(planned, step, fault) {
             return Vec::new();
@@ -124,7 +126,7 @@ impl Run {
             rule.capability == name
                 && rule.state == RuleState::Accepted
                 && (is_read || rule.accepted_by == Some(AcceptedBy::Person))
-                && !self.state.rejected_rules.contains_key(&rule.id)
+                && !self.state.ruled_out.rules.contains_key(&rule.id)
                 // What the plan takes from a result is converted and never replaced.
                 && taken.iter().all(|name| !rule.replaces(name))
         };
@@ -140,7 +142,7 @@ impl Run {
         fix: &RuleFix,
     ) -> Result<Option<BoundParameters>, String> {
         let (schema, rung) = (planned.schema.as_deref(), Rung::Rules.as_str());
-        if step.calls == 0 {
+        if step.counts.calls == 0 {
             self.require_all(planned, &fix.parameters)?;
         }
         let corrected = replace_parameters(&step.parameters, fix.parameters.clone(), schema, rung);
@@ -233,7 +235,7 @@ impl Run {
         }
         let mut as_failed = StepRun::default();
         as_failed.parameters = failed.parameters;
-        let model_calls = step.resolution_asked + step.feedback_asked + step.context_asked;
+        let model_calls = step.rungs.resolution_asked + step.rungs.feedback_asked + step.rungs.context_asked;
         Ok(Some(Lesson {
             place: format!("{}/{}", self.started.run, planned.id),
             call: self.faulty_call(planned, &as_failed, &fault)?,

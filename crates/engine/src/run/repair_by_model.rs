@@ -64,8 +64,8 @@ impl Run {
         let step = self.state.steps.get_mut(index)?;
         match rung {
             ModelRung::Resolution => {}
-            ModelRung::Feedback => step.feedback += 1,
-            ModelRung::Context => step.context += 1,
+            ModelRung::Feedback => step.rungs.feedback += 1,
+            ModelRung::Context => step.rungs.context += 1,
         }
         let (asked, deadline_ms) = (*step.asked_mut(rung), step.deadline_ms);
         if self.started.targets.is_empty() {
@@ -171,7 +171,7 @@ impl Run {
     pub(super) fn on_no_advice(&mut self, repair: Repair, why: NoAnswer) -> Decided {
         let words = why.to_string();
         if let NoAnswer::Exhausted(exhausted) = why {
-            self.state.stop_for(exhausted);
+            self.state.account.stop_for(exhausted);
         }
         self.no_help(repair, words, (NoHelp::Unavailable, RejectionCause::NoAnswer))
     }
@@ -198,7 +198,7 @@ impl Run {
         }
         let (index, fault, cause) = (repair.index, &repair.fault, rejection_cause(advice));
         if advice.is_same_call() && repair.rung != ModelRung::Context && fault.fate != Fate::NotSent {
-            self.state.steps.get_mut(index)?.said_transient = true;
+            self.state.steps.get_mut(index)?.rungs.said_transient = true;
             let planned = planned(&self.plan, index)?;
             let state = self.repair_state(self.state.steps.get(index)?, planned, fault);
             let resend = self.resend_policy(planned);
@@ -291,7 +291,7 @@ impl Run {
             return Err("the correction was tried before".to_owned());
         }
         refuse_doubtful(&read, &step.parameters, &bound.parameters)?;
-        if step.calls == 0 {
+        if step.counts.calls == 0 {
             self.require_all(planned, &bound.parameters)?;
         }
         Ok((self.with_explanations(planned, bound), fixes_text(&read)))

@@ -22,13 +22,13 @@ impl Run {
     pub(super) fn repair_by_rules(&mut self, index: StepIndex, fault: &Arc<CallFault>) -> Decided<bool> {
         let plan = Arc::clone(&self.plan);
         let (planned, step) = (planned(&plan, index)?, self.state.steps.get(index)?);
-        if self.may_have_happened(planned, step, fault) || step.facts >= self.policy().mending.facts {
+        if self.may_have_happened(planned, step, fault) || step.rungs.facts >= self.policy().mending.facts {
             return Ok(false);
         }
         let facts = facts_about(planned, step, fault);
         let call = self.rejected_call(planned, step, fault, &facts)?;
         let Some(amendment) = self.rule_repair(planned, &call) else { return Ok(false) };
-        if step.calls == 0 && self.require_all(planned, &amendment.parameters).is_err() {
+        if step.counts.calls == 0 && self.require_all(planned, &amendment.parameters).is_err() {
             return Ok(false);
         }
         let schema = planned.schema.as_deref();
@@ -48,7 +48,7 @@ impl Run {
                 }
                 let step = self.state.steps.get_mut(index)?;
                 let change = changed_text(&step.parameters, &bound.parameters);
-                step.facts += 1;
+                step.rungs.facts += 1;
                 step.set_parameters(bound.parameters, bound.provenance);
                 let words = amendment.description;
                 self.add_mend(index, Rung::Facts, MendEffect::Applied, words.clone(), MendDetail::ByRule)?;

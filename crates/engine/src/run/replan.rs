@@ -32,7 +32,7 @@ const SHOWN_PARAMETERS: usize = 500;
 impl Run {
     /// The times that the planner was asked for a plan of what is missing.
     pub fn replannings(&self) -> &[Replanning] {
-        &self.state.replannings
+        &self.state.planning.replannings
     }
 
     /// Asks for a plan of what is missing, if steps failed for which there may be another way. Returns whether it did.
@@ -51,8 +51,8 @@ impl Run {
         if failed.is_empty() {
             return Ok(false);
         }
-        self.record(RunRecord::Replanning { times: self.state.replannings.len() + 1, failed: failed.clone() });
-        self.state.replannings.push(Replanning { failed, ..Replanning::default() });
+        self.record(RunRecord::Replanning { times: self.state.planning.replannings.len() + 1, failed: failed.clone() });
+        self.state.planning.replannings.push(Replanning { failed, ..Replanning::default() });
         self.request_plan(None)?;
         // If no model can be paid, the run ends with what it has.
         Ok(matches!(self.state.phase, Phase::Planning { .. }))
@@ -60,15 +60,15 @@ impl Run {
 
     /// A person's plan is never replaced, and neither is one that a person or a limit has stopped.
     fn may_replan(&self) -> bool {
-        let by_model = self.started.plan.is_none() && self.state.plan.is_some();
-        let is_allowed = self.state.replannings.len() < self.policy().planning.replans as usize;
-        let gave_up = self.state.replannings.last().is_some_and(|last| last.gave_up.is_some());
-        by_model && is_allowed && !gave_up && self.state.stop.is_none() && !self.started.targets.is_empty()
+        let by_model = self.started.plan.is_none() && self.state.planning.plan.is_some();
+        let is_allowed = self.state.planning.replannings.len() < self.policy().planning.replans as usize;
+        let gave_up = self.state.planning.replannings.last().is_some_and(|last| last.gave_up.is_some());
+        by_model && is_allowed && !gave_up && self.state.account.stop.is_none() && !self.started.targets.is_empty()
     }
 
     /// Whether the planner is asked, or was asked, for a plan of what is missing.
     pub(super) fn is_replanning(&self) -> bool {
-        self.state.plan.is_some()
+        self.state.planning.plan.is_some()
     }
 
     /// The failed and skipped steps that a second plan may replace.
@@ -124,7 +124,7 @@ impl Run {
         let Stage::Failed { fault, .. } = step.stage() else { return Ok(false) };
         let fault = fault.as_deref().or_else(|| step.last_fault().map(AsRef::as_ref));
         Ok(!step.replaced
-            && !step.withheld
+            && !step.approval.withheld
             && step.key_holder.is_none()
             && !planned.controls.on_failure.keeps_dependents()
             && !step.may_have_happened(self.side_effect(planned), fault)
@@ -199,7 +199,8 @@ impl Run {
         mut repairs: Vec<String>,
         is_last: bool,
     ) -> Decided<Result<(), Vec<String>>> {
-        let first = self.state.plan.clone().ok_or_else(|| InternalError::new("a second plan without a first one"))?;
+        let first =
+            self.state.planning.plan.clone().ok_or_else(|| InternalError::new("a second plan without a first one"))?;
         let is_done = |id: &StepId| {
             let step = self.plan.index_of(id.as_str()).and_then(|index| self.state.steps.get(index).ok());
             step.is_some_and(|step| matches!(step.stage(), Stage::Done(_)))
@@ -298,18 +299,18 @@ impl Run {
         }
         self.state.steps.insert(kept, added.len(), &plan);
         self.plan = Arc::new(plan);
-        self.state.plan = Some(tolerable.plan);
+        self.state.planning.plan = Some(tolerable.plan);
         // The items of loops have other indices now, under which their results are released again.
         self.fresh_results = self.plan.indices().filter(|index| self.is_done(*index)).collect();
-        self.state.left_out.extend(tolerable.dropped.iter().map(left_out_report));
+        self.state.planning.left_out.extend(tolerable.dropped.iter().map(left_out_report));
         self.record(RunRecord::PlanAccepted { steps: added.len(), repairs: repairs.clone() });
-        self.state.plan_repairs.extend(repairs);
-        if let Some(last) = self.state.replannings.last_mut() {
+        self.state.planning.repairs.extend(repairs);
+        if let Some(last) = self.state.planning.replannings.last_mut() {
             last.added = added;
         }
         self.note_plan_questions();
         self.state.phase = Phase::Running;
-        self.state.plan_approval = PlanApproval::NotAsked;
+        self.state.planning.approval = PlanApproval::NotAsked;
         self.ask_about_plan()
     }
 
@@ -320,7 +321,7 @@ impl Run {
     /// There is no second plan: the run ends with what it has.
     pub(super) fn give_up_replanning(&mut self, reason: String) {
         self.record(RunRecord::ReplanningGivenUp { reason: reason.clone() });
-        if let Some(last) = self.state.replannings.last_mut() {
+        if let Some(last) = self.state.planning.replannings.last_mut() {
             last.gave_up = Some(reason);
         }
         self.note_plan_questions();
@@ -337,7 +338,7 @@ impl Run {
     /// Whether a step belongs to a second plan, also as an item of a loop.
     pub(super) fn is_of_second_plan(&self, planned: &PlannedStep) -> bool {
         let id = self.loop_of(planned).unwrap_or_else(|| planned.id.clone());
-        self.state.replannings.iter().any(|replanning| replanning.added.contains(&id))
+        self.state.planning.replannings.iter().any(|replanning| replanning.added.contains(&id))
     }
 
     /// The failed step of the first plan that a step of a second plan replaces: it has the same capability, if possible of the
@@ -357,11 +358,11 @@ impl Run {
 
     /// The result of the same call in the first plan: a second plan makes it only once more if it polls.
     pub(super) fn earlier_result(&self, index: StepIndex) -> Decided<Option<ResultHandle>> {
-        if self.state.replannings.is_empty() {
+        if self.state.planning.replannings.is_empty() {
             return Ok(None);
         }
         let (planned, step) = (planned(&self.plan, index)?, self.state.steps.get(index)?);
-        if step.calls > 0 || planned.controls.until.is_some() || !self.is_of_second_plan(planned) {
+        if step.counts.calls > 0 || planned.controls.until.is_some() || !self.is_of_second_plan(planned) {
             return Ok(None);
         }
         let wanted = step.as_call(planned);

@@ -72,7 +72,7 @@ impl Run {
 
     fn plan_with(&mut self, choice: ToolSelection) -> Decided {
         self.record(RunRecord::ToolsSelected(choice.clone()));
-        self.state.choice = Some(choice);
+        self.state.planning.choice = Some(choice);
         self.request_plan(None)
     }
 
@@ -119,7 +119,7 @@ impl Run {
     }
 
     pub(super) fn shown_tools(&self) -> Cow<'_, Catalogue> {
-        match &self.state.choice {
+        match &self.state.planning.choice {
             Some(choice) => Cow::Owned(self.catalogue().restricted_to(&choice.shown)),
             None => Cow::Borrowed(self.catalogue()),
         }
@@ -164,7 +164,7 @@ impl Run {
         };
         let lines = problems.iter().map(|problem| format!("- {problem}")).collect::<Vec<_>>().join("\n");
         let words = truncate(text.trim().to_owned(), KEPT_ANSWER);
-        self.state.rejected_plans.push(RejectedPlan { words, problems: problems.clone() });
+        self.state.planning.rejected.push(RejectedPlan { words, problems: problems.clone() });
         let place = self.records.len();
         if is_last {
             let reason = format!("no plan could be used after {attempt} attempts; the last one:\n{lines}");
@@ -215,7 +215,7 @@ impl Run {
         self.plan = Arc::new(tolerable.checked);
         self.note_lost_parameters(&written, &tolerable.plan);
         self.set_inputs(&tolerable.plan, inputs);
-        self.state.left_out = tolerable.dropped.iter().map(left_out_report).collect();
+        self.state.planning.left_out = tolerable.dropped.iter().map(left_out_report).collect();
         repairs.extend(tolerable.dropped.iter().map(|(_, problem)| format!("a step was left out: {problem}")));
         repairs.extend(tolerable.left_out.iter().map(|problem| format!("left out a parameter: {problem}")));
         repairs.extend(tolerable.kept.iter().map(|problem| match problem.code {
@@ -258,7 +258,7 @@ impl Run {
     /// Corrects a first plan, and keeps which of its steps go to another tool.
     fn correct_first_plan(&mut self, plan: &mut Plan) -> Vec<String> {
         let fixes = correct_plan(plan, self.catalogue(), self.author());
-        self.state.rerouted.clear();
+        self.state.planning.rerouted.clear();
         self.note_rerouted(&fixes, plan);
         fixes.iter().map(ToString::to_string).collect()
     }
@@ -267,7 +267,7 @@ impl Run {
     pub(super) fn note_rerouted(&mut self, fixes: &[PlanFix], plan: &Plan) {
         let capability = |fix: &PlanFix| plan.steps.iter().find(|step| step.step_id == fix.step)?.capability();
         let rerouted = fixes.iter().filter(|fix| fix.is_other_tool(capability(fix).unwrap_or_default()));
-        self.state.rerouted.extend(rerouted.map(|fix| (fix.step.clone(), fix.before.clone())));
+        self.state.planning.rerouted.extend(rerouted.map(|fix| (fix.step.clone(), fix.before.clone())));
     }
 
     /// Keeps the parameters that were left out of the steps of a plan.
@@ -279,7 +279,7 @@ impl Run {
             let lost = before.into_iter().flatten().filter(|(name, _)| is_lost(name));
             let lost: Object = lost.map(|(name, value)| (name.to_owned(), value.clone())).collect();
             if !lost.is_empty() {
-                self.state.lost_parameters.insert(step.step_id.clone(), LostParameters(lost));
+                self.state.planning.lost_parameters.insert(step.step_id.clone(), LostParameters(lost));
             }
         }
     }
@@ -287,7 +287,7 @@ impl Run {
     /// Starts a plan that was checked.
     fn start_plan(&mut self, plan: Plan, repairs: Vec<String>) -> Decided {
         self.record(RunRecord::PlanAccepted { steps: plan.steps.len(), repairs: repairs.clone() });
-        self.state.plan_repairs = repairs;
+        self.state.planning.repairs = repairs;
         if plan.steps.is_empty() {
             self.end_early(&RunEnd::NoToolFits, "no tool can serve the request".to_owned(), Vec::new());
             return Ok(());
@@ -298,7 +298,7 @@ impl Run {
         }
         self.note_plan_questions();
         self.state.steps = Steps::new(&self.plan);
-        self.state.plan = Some(plan);
+        self.state.planning.plan = Some(plan);
         self.state.phase = Phase::Running;
         self.ask_about_plan()
     }

@@ -187,7 +187,7 @@ impl Run {
     pub(super) fn read_references(&self, planned: &PlannedStep, current: &Object, values: &Object) -> ReadValues {
         let is_new = |(name, value): &(&str, &Value)| current.get(name) != Some(*value);
         let new: Object = values.iter().filter(is_new).map(|(name, value)| (name.to_owned(), value.clone())).collect();
-        let plan = self.state.plan.as_ref().or(self.started.plan.as_ref());
+        let plan = self.state.planning.plan.as_ref().or(self.started.plan.as_ref());
         let mut read = match plan {
             Some(plan) => read_values(plan, self.catalogue(), &planned.id, &new),
             // The calls of a session cannot refer to each other.

@@ -33,7 +33,7 @@ pub(super) enum Reopened {
 impl Run {
     pub(super) fn on_resumed(&mut self, last_ms: i64) -> Decided {
         let now_ms = self.state.now_ms;
-        let before = self.state.spent.tool_calls;
+        let before = self.state.account.spent.tool_calls;
         self.record(RunRecord::Resumed);
         self.state.clock.resume(last_ms, now_ms);
         self.extend_deadlines(now_ms.saturating_sub(last_ms));
@@ -46,16 +46,16 @@ impl Run {
             }
             _ => {}
         }
-        let tool_calls = self.state.spent.tool_calls.saturating_sub(before);
-        self.state.resumed = Some(PaidAgain { event: self.state.events, at_ms: now_ms, tool_calls });
+        let tool_calls = self.state.account.spent.tool_calls.saturating_sub(before);
+        self.state.account.resumed = Some(PaidAgain { event: self.state.events, at_ms: now_ms, tool_calls });
         Ok(())
     }
 
     /// Refunds calls that were paid for again at this very moment, with no event between: they were never started.
     pub(super) fn refund_resumed_calls(&mut self) {
-        let Some(paid) = self.state.resumed.take() else { return };
+        let Some(paid) = self.state.account.resumed.take() else { return };
         if paid.at_ms == self.state.now_ms && paid.event + 1 == self.state.events {
-            (0..paid.tool_calls).for_each(|_| self.state.spent.refund_tool_call());
+            (0..paid.tool_calls).for_each(|_| self.state.account.spent.refund_tool_call());
         }
     }
 
@@ -68,7 +68,7 @@ impl Run {
                     Ok(()) => self.record(RunRecord::CallStarted(call.share())),
                     Err(exhausted) => {
                         let reason = exhausted.to_string();
-                        self.state.stop_for(exhausted);
+                        self.state.account.stop_for(exhausted);
                         self.set_stage(index, Stage::Failed { reason, fault: None })?;
                     }
                 }
@@ -84,7 +84,7 @@ impl Run {
     /// Whether a retry would do anything: the run failed, or ended without some of its results, or reached a limit.
     pub fn can_be_retried(&self) -> bool {
         let Phase::Ended(answer) = &self.state.phase else { return false };
-        let has_rest = match &self.state.plan {
+        let has_rest = match &self.state.planning.plan {
             Some(_) => {
                 let mut steps = self.plan.steps.iter().zip(self.state.steps.iter());
                 steps.any(|(planned, step)| self.can_go_on(planned, step))
@@ -111,8 +111,8 @@ impl Run {
             steps: reopened.len(),
         });
         self.state.phase = Phase::Running;
-        if self.state.plan.is_none() {
-            self.state.choice = None;
+        if self.state.planning.plan.is_none() {
+            self.state.planning.choice = None;
             return self.begin_planning();
         }
         let plan = Arc::clone(&self.plan);
@@ -131,7 +131,7 @@ impl Run {
             self.start_step_deadline(index, planned)?;
             self.continue_reopened(index, reopened)?;
         }
-        if self.state.plan_approval != PlanApproval::Approved {
+        if self.state.planning.approval != PlanApproval::Approved {
             self.ask_about_plan()?;
         }
         Ok(())
@@ -162,14 +162,14 @@ impl Run {
     fn renew_limits(&mut self) {
         let state = &mut self.state;
         state.retries += 1;
-        let mut spent = std::mem::take(&mut state.spent);
+        let mut spent = std::mem::take(&mut state.account.spent);
         spent.active_ms = state.clock.active_ms(state.now_ms);
         spent.reserved_cost = Money::default();
-        state.spent_before.add(&spent);
+        state.account.spent_before.add(&spent);
         state.clock.restart();
-        (state.stop, state.stopped_ms, state.resumed) = (None, None, None);
-        state.refused.clear();
-        state.repeated_failures.clear();
+        (state.account.stop, state.account.stopped_ms, state.account.resumed) = (None, None, None);
+        state.ruled_out.models.clear();
+        state.ruled_out.failures.clear();
     }
 
     /// Whether the items of a step are all done, if it has any. Otherwise its result is not complete.

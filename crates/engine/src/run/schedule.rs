@@ -23,7 +23,7 @@ use crate::result_handle::ResultSource;
 impl Run {
     /// Moves every step that can move. Skipping one step can decide others, so this repeats until nothing moves.
     pub(super) fn schedule(&mut self) -> Decided {
-        let asks_about_plan = matches!(self.state.plan_approval, PlanApproval::Asking(_));
+        let asks_about_plan = matches!(self.state.planning.approval, PlanApproval::Asking(_));
         if !matches!(self.state.phase, Phase::Running) || asks_about_plan {
             return Ok(());
         }
@@ -87,7 +87,7 @@ impl Run {
             return Ok(true);
         }
         let step = self.state.steps.get_mut(index)?;
-        let (has_begun, reopened) = (step.list_length.is_some(), step.reopened.take());
+        let (has_begun, reopened) = (step.looping.length.is_some(), step.reopened.take());
         if !has_begun && reopened.is_none() && !self.should_run(index, planned)? {
             return Ok(true);
         }
@@ -197,7 +197,7 @@ impl Run {
     /// Records the values that were found by their names and that are sent without a person.
     fn tell_wired(&mut self, index: StepIndex, findings: &[Finding]) -> Decided {
         let step = self.state.steps.get(index)?;
-        if step.calls > 0 {
+        if step.counts.calls > 0 {
             return Ok(());
         }
         let found = step.provenance.iter().filter_map(|(name, origin)| match origin {
@@ -220,7 +220,7 @@ impl Run {
             return Ok(());
         }
         let step = self.state.steps.get(index)?;
-        let asked = step.resolution_asked > step.before_retry.resolutions;
+        let asked = step.rungs.resolution_asked > step.before_retry.resolutions;
         match self.policy().mending.resolution {
             ResolutionPolicy::Once if !asked && !self.started.targets.is_empty() && !self.nobody_approves(index)? => {
                 self.consult_about(index, fault, ModelRung::Resolution)
@@ -239,7 +239,7 @@ impl Run {
         }
         if let (true, _) = self.denied_like(index)? {
             let reason = "not made: a person denied the same call in this session".to_owned();
-            self.state.steps.get_mut(index)?.withheld = true;
+            self.state.steps.get_mut(index)?.approval.withheld = true;
             return self.set_stage(index, Stage::Failed { reason, fault: None });
         }
         if let Some(result) = self.earlier_result(index)? {
@@ -270,14 +270,14 @@ impl Run {
         };
         if let Err(exhausted) = charged {
             let reason = exhausted.to_string();
-            self.state.stop_for(exhausted);
+            self.state.account.stop_for(exhausted);
             let untouched = self.state.steps.get(index)?.sent() == 0;
             let stage = if untouched { Stage::Skipped { reason } } else { Stage::Failed { reason, fault: None } };
             return self.set_stage(index, stage);
         }
         self.note_missing_key(index)?;
         let call = admit(self.next_call(index)?, pass);
-        self.state.steps.get_mut(index)?.calls += 1;
+        self.state.steps.get_mut(index)?.counts.calls += 1;
         self.record(RunRecord::CallStarted(call.share()));
         self.set_stage(index, Stage::Calling(call))
     }
@@ -288,7 +288,7 @@ impl Run {
         let call = self.call_of(planned, &step.parameters);
         let key = || idempotency_key(self.started.run.as_str(), planned.id.as_str(), step.correction);
         Ok(CallTool {
-            id: EffectId::of_step(&planned.id, EffectKind::Call, step.calls + 1),
+            id: EffectId::of_step(&planned.id, EffectKind::Call, step.counts.calls + 1),
             idempotency_key: (call.side_effect != SideEffect::Read).then(key),
             business_key: self.business_key(planned, &step.parameters),
             timeout_ms: self.call_timeout_ms(step),

@@ -28,69 +28,107 @@ pub(crate) struct State {
     pub(super) events: u64,
     pub(super) now_ms: i64,
     pub(super) phase: Phase,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) planning: Planning,
+    pub(super) steps: Steps,
+    pub(super) account: Account,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) ruled_out: RuledOut,
+    pub(super) clock: ActiveClock,
+    pub(super) late: u32,
+    /// How often the run was retried after it had ended.
+    pub(super) retries: u32,
+    /// How often models were asked before the run ended: the ordinals of the last questions.
+    pub(super) asked: AskedQuestions,
+}
+
+/// The plan of a run, and how it came to be.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Planning {
     /// The tools that the planner is shown, if not all.
     pub(super) choice: Option<ToolSelection>,
     #[serde(with = "exact::option")]
     pub(super) plan: Option<Plan>,
     /// The repairs that turned a model's text into the plan.
-    pub(super) plan_repairs: Vec<String>,
-    pub(super) steps: Steps,
-    pub(super) spent: Spent,
-    /// How many tool calls the items of loops add to the limit.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub(super) added_tool_calls: u32,
-    /// Why no new work starts.
-    pub(super) stop: Option<Stop>,
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub(super) plan_approval: PlanApproval,
-    pub(super) clock: ActiveClock,
-    pub(super) late: u32,
-    /// Calls that must not be made: they may have happened before the run started.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) avoided: Vec<UncertainCall>,
-    /// The calls that a person denied earlier in the session. Nobody is asked about them again.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) denied: Vec<UncertainCall>,
-    /// The calls that a person denied in this run.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) newly_denied: Vec<UncertainCall>,
-    /// The models that refused their key or account. They are not asked again.
-    pub(super) refused: Vec<TargetName>,
-    /// How many steps failed in the same way although models were asked, by tool and error.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(super) repeated_failures: BTreeMap<String, u32>,
-    /// The learned rules whose change a tool rejected, each with the error.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(super) rejected_rules: BTreeMap<String, String>,
+    pub(super) repairs: Vec<String>,
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) approval: PlanApproval,
     /// The steps of the plan that were left out because they could not run.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) left_out: Vec<StepReport>,
     /// The tool that the plan names, for each step that goes to another one.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) rerouted: BTreeMap<StepId, String>,
     /// The parameters that were left out of the plan because the tool does not have them.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) lost_parameters: BTreeMap<StepId, LostParameters>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) rejected_plans: Vec<RejectedPlan>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) rejected: Vec<RejectedPlan>,
     /// The times that the planner was asked for a plan of what is missing.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) replannings: Vec<Replanning>,
-    /// What was paid for again when a process resumed the run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) resumed: Option<PaidAgain>,
+}
+
+/// What a run has spent, and why it starts no new work.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Account {
+    pub(super) spent: Spent,
+    /// How many tool calls the items of loops add to the limit.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) added_tool_calls: u32,
+    /// Why no new work starts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) stop: Option<Stop>,
     /// When the run was told to stop.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) stopped_ms: Option<i64>,
-    /// How often the run was retried after it had ended.
-    pub(super) retries: u32,
+    /// What was paid for again when a process resumed the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) resumed: Option<PaidAgain>,
     /// What was spent before the run was retried. Its limits count anew.
+    #[serde(skip_serializing_if = "is_default")]
     pub(super) spent_before: Spent,
     /// What the sessions of agents have spent, but for their cost, which is part of what the run spent.
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "is_default")]
     pub(super) sessions: Spent,
-    /// How often models were asked before the run ended: the ordinals of the last questions.
-    pub(super) asked: AskedQuestions,
+}
+
+impl Account {
+    /// Refuses new work that the exhausted budget would have to pay for.
+    pub(super) fn stop_for(&mut self, exhausted: Exhausted) {
+        self.stop.get_or_insert(Stop::Exhausted(exhausted));
+    }
+
+    /// Why everything ends now, if it does.
+    pub(super) fn immediate_stop(&self) -> Option<String> {
+        self.stop.as_ref().filter(|stop| stop.is_immediate()).map(ToString::to_string)
+    }
+}
+
+/// What must not be done, or is known not to help.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct RuledOut {
+    /// Calls that must not be made: they may have happened before the run started.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) avoided: Vec<UncertainCall>,
+    /// The calls that a person denied earlier in the session. Nobody is asked about them again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) denied: Vec<UncertainCall>,
+    /// The calls that a person denied in this run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) newly_denied: Vec<UncertainCall>,
+    /// The models that refused their key or account. They are not asked again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) models: Vec<TargetName>,
+    /// How many steps failed in the same way although models were asked, by tool and error.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) failures: BTreeMap<String, u32>,
+    /// The learned rules whose change a tool rejected, each with the error.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) rules: BTreeMap<String, String>,
 }
 
 /// Parameters that a plan has and that are not sent.
@@ -304,14 +342,11 @@ impl State {
         Self { events: 1, now_ms, ..Self::default() }
     }
 
-    /// Why everything ends now, if it does.
-    pub(super) fn immediate_stop(&self) -> Option<String> {
-        self.stop.as_ref().filter(|stop| stop.is_immediate()).map(ToString::to_string)
-    }
-
     /// The state of a run that must not do what is known to be wrong.
-    pub(super) fn without(self, avoided: &Avoided) -> Self {
-        let (avoided, denied, rejected_rules) = (avoided.calls.clone(), avoided.denied.clone(), avoided.rules.clone());
-        Self { avoided, denied, rejected_rules, ..self }
+    pub(super) fn without(mut self, avoided: &Avoided) -> Self {
+        self.ruled_out.avoided.clone_from(&avoided.calls);
+        self.ruled_out.denied.clone_from(&avoided.denied);
+        self.ruled_out.rules.clone_from(&avoided.rules);
+        self
     }
 }

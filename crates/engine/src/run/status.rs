@@ -55,7 +55,7 @@ impl<'a> StepFacts<'a> {
         let unfinished = is_unfinished.then_some(Fact::UnfinishedChild);
         let lost = has_lost_filters.then_some(Fact::LostFilter);
         Self {
-            stop: state.stop.as_ref(),
+            stop: state.account.stop.as_ref(),
             done,
             is_whole: has_all_outputs && done + otherwise.count() == steps.len(),
             is_unconfirmed: steps.iter().any(|step| matches!(step.outcome, Outcome::Unconfirmed { .. })),

@@ -130,7 +130,7 @@ impl Run {
     /// otherwise another process took over from one that is gone.
     fn abandoned_call(&self) -> CallFault {
         let drain_ms = self.policy().limits.drain_ms;
-        let waited_ms = self.state.stopped_ms.map_or(0, |since| ms_between(since, self.state.now_ms));
+        let waited_ms = self.state.account.stopped_ms.map_or(0, |since| ms_between(since, self.state.now_ms));
         if waited_ms < drain_ms { CallFault::interrupted() } else { CallFault::abandoned(drain_ms) }
     }
 
@@ -148,7 +148,7 @@ impl Run {
         let state = self.repair_state(self.state.steps.get(index)?, planned, &fault);
         let step = self.state.steps.get_mut(index)?;
         step.add_attempt(Some(Arc::clone(&fault)));
-        if let Some(reason) = self.state.immediate_stop() {
+        if let Some(reason) = self.state.account.immediate_stop() {
             return self.set_stage(index, Stage::Failed { reason, fault: Some(fault) });
         }
         if let Some(reason) = self.too_late(index, self.state.now_ms)? {
@@ -185,7 +185,7 @@ impl Run {
         let limit = self.policy().mending.feedback;
         let Verdict::Correctable(fault) = verdict else { return Ok(()) };
         let by_tool = matches!(fault.origin, FaultOrigin::Status(_)) && !fault.rules_out_retry();
-        let used_up = limit > 0 && self.state.steps.get(index)?.feedback >= limit;
+        let used_up = limit > 0 && self.state.steps.get(index)?.rungs.feedback >= limit;
         if by_tool && used_up && *remedy != Remedy::Feedback {
             let step = planned(&self.plan, index)?.id.clone();
             self.record(RunRecord::FeedbackExhausted(step));
@@ -207,7 +207,7 @@ impl Run {
     /// The call that just failed. It is built like the next call, with the ordinal of the last one.
     pub(super) fn last_call(&self, index: StepIndex) -> Decided<CallTool> {
         let call = self.next_call(index)?;
-        let calls = self.state.steps.get(index)?.calls;
+        let calls = self.state.steps.get(index)?.counts.calls;
         Ok(CallTool { id: EffectId::of_step(&call.step, EffectKind::Call, calls), ..call })
     }
 
@@ -216,8 +216,8 @@ impl Run {
         let plan = Arc::clone(&self.plan);
         let planned = planned(&plan, index)?;
         let step = self.state.steps.get_mut(index)?;
-        step.resends += 1;
-        let times = step.resends;
+        step.counts.resends += 1;
+        let times = step.counts.resends;
         let id = EffectId::of_step(&planned.id, EffectKind::RetryWait, step.before_retry.resends + times);
         let rules = &self.started.policy.resend;
         // The jitter below adds up to a quarter, and stays within the longest wait.
@@ -292,24 +292,24 @@ impl Run {
     /// What a step has used up, and how many others failed in the same way.
     pub(super) fn repair_state(&self, step: &StepRun, planned: &PlannedStep, fault: &CallFault) -> RepairState {
         let similar_failures =
-            self.state.repeated_failures.get(&failure_key(planned, fault)).copied().unwrap_or_default();
+            self.state.ruled_out.failures.get(&failure_key(planned, fault)).copied().unwrap_or_default();
         RepairState { similar_failures, ..step.repair_state(fault, planned, self.side_effect(planned)) }
     }
 
     /// Counts a step that ends in failure although models were asked; a success resets the counts of its tool.
     pub(super) fn note_repeated_failure(&mut self, index: StepIndex, stage: &Stage) -> Decided {
         let step = self.state.steps.get(index)?;
-        if step.feedback == 0 && step.context == 0 {
+        if step.rungs.feedback == 0 && step.rungs.context == 0 {
             return Ok(());
         }
         let planned = planned(&self.plan, index)?;
         match stage {
             Stage::Done(_) => {
                 let tool = tool_prefix(planned);
-                self.state.repeated_failures.retain(|key, _| !key.starts_with(&tool));
+                self.state.ruled_out.failures.retain(|key, _| !key.starts_with(&tool));
             }
             Stage::Failed { fault: Some(fault), .. } => {
-                *self.state.repeated_failures.entry(failure_key(planned, fault)).or_default() += 1;
+                *self.state.ruled_out.failures.entry(failure_key(planned, fault)).or_default() += 1;
             }
             _ => {}
         }

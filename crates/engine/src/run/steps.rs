@@ -90,9 +90,10 @@ impl Steps {
     }
 
     /// Adds a step for an item of a loop. It waits until it is released.
-    pub(super) fn add_item(&mut self, item: LoopItem, approval_reports: Vec<StepApproval>) {
+    pub(super) fn add_item(&mut self, item: LoopItem, reports: Vec<StepApproval>) {
         self.ready.add_item(StepIndex::new(self.list.len()), item.of);
-        self.list.push(StepRun { item: Some(item), approval_reports, ..StepRun::default() });
+        let approval = ApprovalState { reports, ..ApprovalState::default() };
+        self.list.push(StepRun { item: Some(item), approval, ..StepRun::default() });
     }
 
     /// Lets an item start that waits.
@@ -163,12 +164,9 @@ pub(super) struct StepRun {
     stage: Stage,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) item: Option<LoopItem>,
-    /// How many items the loop of the step has, once it has begun.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) list_length: Option<u32>,
-    /// The list of the loop, if it could be another one after a retry.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "exact::option")]
-    pub(super) list: Option<Value>,
+    /// What a step with `foreach` knows of its loop.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) looping: LoopRun,
     /// How the item goes on after a retry when it is released, if it does not start anew.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) reopened: Option<Box<Reopened>>,
@@ -184,20 +182,88 @@ pub(super) struct StepRun {
     pub(super) deadline_ms: Option<i64>,
     pub(super) attempts: Vec<Attempt>,
     pub(super) mends: Vec<Mend>,
-    /// How many calls became due: the ordinal of the last call's effect.
-    pub(super) calls: u32,
-    /// How many of them were not made because the tool's circuit breaker was open.
-    pub(super) skipped_calls: u32,
-    /// How many of them were not made because of their business key.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub(super) unsent_for_key: u32,
+    pub(super) counts: Counts,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) rungs: UsedRungs,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) approval: ApprovalState,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) session: SessionCost,
     /// The other call that the step waits for, because it has the same business key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) key_holder: Option<Box<KeyHolder>>,
+    /// How the result differs from what its tool announces.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) misfit: Option<String>,
+    /// A model's numbers that were not accepted because no evidence supports them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) ungrounded: Vec<String>,
+    /// Whether a second plan does in another way what the step was for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) replaced: bool,
+    /// How often the call was corrected; part of its idempotency key.
+    pub(super) correction: u32,
+    /// What was used before the run was retried, or before the last wait of a step with `until`: budgets count from here,
+    /// ordinals go on.
+    pub(super) before_retry: UsedBefore,
+}
+
+/// What a step with `foreach` knows of its loop.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct LoopRun {
+    /// How many items the loop has, once it has begun.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) length: Option<u32>,
+    /// The list of the loop, if it could be another one after a retry.
+    #[serde(skip_serializing_if = "Option::is_none", with = "exact::option")]
+    pub(super) list: Option<Value>,
+    /// The digests of the calls of its items that were approved together.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) approved_items: BTreeMap<StepId, String>,
+}
+
+/// What a step has counted: the ordinals of its effects, and how often it may still do something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Counts {
+    /// How many calls became due: the ordinal of the last call's effect.
+    pub(super) calls: u32,
+    /// How many of them were not made because the tool's circuit breaker was open.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) skipped_calls: u32,
+    /// How many of them were not made because of their business key.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) unsent_for_key: u32,
+    #[serde(skip_serializing_if = "is_default")]
     pub(super) resends: u32,
-    /// How often each rung was used: its budget.
+    /// How often a person was asked.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) approvals: u32,
+    /// How often the outcome of a call was checked.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) checks: u32,
+    /// How often the step waited for a job, and how many requests about jobs it made.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) job_waits: u32,
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) job_requests: u32,
+    /// How many results were asked for with `until`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) polls: u32,
+    /// How many read calls were made to verify the step, and how often it waited before one.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) verify_calls: u32,
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) verify_waits: u32,
+}
+
+/// How often each rung was used, and what it left behind.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct UsedRungs {
     pub(super) facts: u32,
-    #[serde(default, skip_serializing_if = "is_default")]
     pub(super) rules: u32,
     pub(super) feedback: u32,
     pub(super) context: u32,
@@ -205,60 +271,38 @@ pub(super) struct StepRun {
     pub(super) resolution_asked: u32,
     pub(super) feedback_asked: u32,
     pub(super) context_asked: u32,
-    pub(super) approvals: u32,
-    /// The digest of the call that was approved last.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) approved: Option<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) approval_reports: Vec<StepApproval>,
-    /// The digests of the calls of the items of its loop that were approved together.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(super) approved_items: BTreeMap<StepId, String>,
-    /// How often the outcome of a call was checked.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub(super) checks: u32,
-    /// How often the step waited for a job, and how many requests about jobs it made: the ordinals of their effects.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub(super) job_waits: u32,
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub(super) job_requests: u32,
-    /// How many results were asked for with `until`.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub(super) polls: u32,
-    /// How many read calls were made to verify the step, and how often it waited before one: the ordinals of their effects.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub(super) verify_calls: u32,
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub(super) verify_waits: u32,
-    /// How the result differs from what its tool announces.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) misfit: Option<String>,
     /// Whether a model that looked at an error of this step said that the same call can work later.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) said_transient: bool,
-    /// A model's numbers that were not accepted because no evidence supports them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) ungrounded: Vec<String>,
-    /// Whether a person decided against its call, or nobody could be asked about it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(super) withheld: bool,
-    /// Whether a second plan does in another way what the step was for.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(super) replaced: bool,
     /// The learned rule that changed the call last.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) applied_rule: Option<Box<AppliedRule>>,
-    /// The part of the cost limit that is reserved for the session of its agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) session_share: Option<Money>,
-    /// What the session of its agent has spent, as far as it was told.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) session_spent: Option<Box<Spent>>,
-    /// How often the call was corrected; part of its idempotency key.
-    pub(super) correction: u32,
-    /// What was used before the run was retried, or before the last wait of a step with `until`: budgets count from here,
-    /// ordinals go on.
-    pub(super) before_retry: UsedBefore,
+}
+
+/// What people decided about the calls of a step.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct ApprovalState {
+    /// The digest of the call that was approved last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) approved: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) reports: Vec<StepApproval>,
+    /// Whether a person decided against its call, or nobody could be asked about it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) withheld: bool,
+}
+
+/// What the session of a step's agent costs.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct SessionCost {
+    /// The part of the cost limit that is reserved for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) share: Option<Money>,
+    /// What it has spent, as far as it was told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) spent: Option<Box<Spent>>,
 }
 
 /// What a step had used when its budgets began to count anew.
@@ -290,7 +334,7 @@ impl StepRun {
 
     /// Whether calls of the items of its loop were approved together.
     pub(super) fn has_item_approvals(&self) -> bool {
-        !self.approved_items.is_empty()
+        !self.looping.approved_items.is_empty()
     }
 
     /// The question to a model about this step.
@@ -318,9 +362,9 @@ impl StepRun {
     /// How often a model was asked on a rung.
     pub(super) fn asked_mut(&mut self, rung: ModelRung) -> &mut u32 {
         match rung {
-            ModelRung::Resolution => &mut self.resolution_asked,
-            ModelRung::Feedback => &mut self.feedback_asked,
-            ModelRung::Context => &mut self.context_asked,
+            ModelRung::Resolution => &mut self.rungs.resolution_asked,
+            ModelRung::Feedback => &mut self.rungs.feedback_asked,
+            ModelRung::Context => &mut self.rungs.context_asked,
         }
     }
 
@@ -328,8 +372,8 @@ impl StepRun {
     pub(super) fn uses(&self, rung: ModelRung) -> u32 {
         match rung {
             ModelRung::Resolution => 1,
-            ModelRung::Feedback => self.feedback,
-            ModelRung::Context => self.context,
+            ModelRung::Feedback => self.rungs.feedback,
+            ModelRung::Context => self.rungs.context,
         }
     }
 
@@ -345,14 +389,14 @@ impl StepRun {
 
     pub(super) fn repair_state(&self, fault: &CallFault, planned: &PlannedStep, class: SideEffect) -> RepairState {
         RepairState {
-            resends: self.resends,
-            feedback: self.feedback,
-            context: self.context,
+            resends: self.counts.resends,
+            feedback: self.rungs.feedback,
+            context: self.rungs.context,
             independent: planned.dependencies.is_empty(),
             about_input: false,
             may_have_happened: self.may_have_happened(class, Some(fault)),
             changes_need_approval: class == SideEffect::Unsafe,
-            said_transient: self.said_transient,
+            said_transient: self.rungs.said_transient,
             // A call that was never sent has not used up the approval that a person gave for it.
             resend_rule: match (class, fault.fate) {
                 (_, Fate::Rejected | Fate::Unknown)
@@ -396,14 +440,14 @@ impl StepRun {
     /// Gives the step the budgets of a new one. Its ordinals and its attempts stay: they tell what was done.
     pub(super) fn renew_budgets(&mut self) {
         // An approval does not outlive a retry.
-        self.approved_items.clear();
+        self.looping.approved_items.clear();
         // What an earlier attempt had reserved for its session is released together with the limits.
-        self.session_share = None;
+        self.session.share = None;
         self.renew_resends();
-        self.before_retry.polls += std::mem::take(&mut self.polls);
-        self.before_retry.resolutions = self.resolution_asked;
-        (self.facts, self.rules, self.feedback, self.context) = (0, 0, 0, 0);
-        self.approved = None;
+        self.before_retry.polls += std::mem::take(&mut self.counts.polls);
+        self.before_retry.resolutions = self.rungs.resolution_asked;
+        (self.rungs.facts, self.rungs.rules, self.rungs.feedback, self.rungs.context) = (0, 0, 0, 0);
+        self.approval.approved = None;
         self.key_holder = None;
         self.deadline_ms = None;
         self.ungrounded.clear();
@@ -411,14 +455,14 @@ impl StepRun {
 
     /// The next call may be sent again as often as the first one.
     pub(super) fn renew_resends(&mut self) {
-        self.before_retry.resends += std::mem::take(&mut self.resends);
-        self.said_transient = false;
+        self.before_retry.resends += std::mem::take(&mut self.counts.resends);
+        self.rungs.said_transient = false;
     }
 
     /// The parameters were bound again after a retry. The call that was sent last keeps its key, and another call gets a key
     /// that no call had. Nothing that was sent before took effect, or the parameters would not be bound again.
     pub(super) fn number_bound_again(&mut self) {
-        if self.calls == 0 {
+        if self.counts.calls == 0 {
             return;
         }
         let is_sent =
@@ -443,7 +487,7 @@ impl StepRun {
 
     /// How many calls were made.
     pub(super) fn sent(&self) -> u32 {
-        self.calls.saturating_sub(self.skipped_calls).saturating_sub(self.unsent_for_key)
+        self.counts.calls.saturating_sub(self.counts.skipped_calls).saturating_sub(self.counts.unsent_for_key)
     }
 
     /// Whether the same parameters were rejected before.

@@ -34,17 +34,17 @@ impl Run {
     /// The call of a step was not made because the tool's circuit breaker is open. It is made later, unless that is too
     /// late.
     pub(super) fn on_breaker_open(&mut self, index: StepIndex, until_ms: i64) -> Decided {
-        self.state.spent.refund_tool_call();
+        self.state.account.spent.refund_tool_call();
         let plan = Arc::clone(&self.plan);
         let planned = planned(&plan, index)?;
         let (now_ms, max_retry_after_ms) = (self.state.now_ms, self.policy().resend.max_retry_after_ms);
-        let late = match self.state.immediate_stop() {
+        let late = match self.state.account.immediate_stop() {
             Some(reason) => Some(reason),
             None => self.too_late(index, until_ms)?,
         };
         let step = self.state.steps.get_mut(index)?;
-        step.skipped_calls += 1;
-        let skipped = step.skipped_calls;
+        step.counts.skipped_calls += 1;
+        let skipped = step.counts.skipped_calls;
         let wait_ms = ms_between(now_ms, until_ms);
         let give_up = match late {
             Some(reason) => Some(reason),
@@ -111,7 +111,7 @@ impl Run {
         self.note_unsent(index, call, KeyFinding::Held(holder.clone()))?;
         let step = self.state.steps.get_mut(index)?;
         step.key_holder = Some(Box::new(holder.clone()));
-        let waits = step.unsent_for_key;
+        let waits = step.counts.unsent_for_key;
         let id = EffectId::of_step(&call.step, EffectKind::KeyWait, waits);
         let doubled = FIRST_WAIT_MS.saturating_mul(1u64.checked_shl(waits - 1).unwrap_or(u64::MAX));
         // The jitter adds up to a quarter, and stays within the longest wait: callers that wait together come back apart.
@@ -120,7 +120,7 @@ impl Run {
         let now_ms = self.state.now_ms;
         let wait_end = now_ms.saturating_add_unsigned(wait_ms);
         let until_ms = if holder.until_ms > now_ms { wait_end.min(holder.until_ms) } else { wait_end };
-        let give_up = match self.state.immediate_stop() {
+        let give_up = match self.state.account.immediate_stop() {
             Some(reason) => Some(reason),
             None if waits > MAX_WAITS => Some(format!("it waited {MAX_WAITS} times")),
             None => self.too_late(index, until_ms)?,
@@ -133,8 +133,8 @@ impl Run {
 
     /// A call that was due is not sent, because of its key.
     fn note_unsent(&mut self, index: StepIndex, call: &CallTool, finding: KeyFinding) -> Decided {
-        self.state.spent.refund_tool_call();
-        self.state.steps.get_mut(index)?.unsent_for_key += 1;
+        self.state.account.spent.refund_tool_call();
+        self.state.steps.get_mut(index)?.counts.unsent_for_key += 1;
         self.record(RunRecord::KeyFound { id: call.id.clone(), finding });
         Ok(())
     }

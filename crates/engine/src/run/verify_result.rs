@@ -93,7 +93,7 @@ impl Run {
         planned: &PlannedStep,
         result: ResultHandle,
     ) -> Decided {
-        if let Some(stop) = self.state.immediate_stop() {
+        if let Some(stop) = self.state.account.immediate_stop() {
             let reason = format!("its effect was not verified: {stop}");
             return self.set_stage(index, Stage::Unconfirmed { result, reason });
         }
@@ -121,11 +121,11 @@ impl Run {
             Err(reason) => Err(reason),
             Ok(admitted) => {
                 if self.author() == PlanAuthor::Person {
-                    self.state.added_tool_calls = self.state.added_tool_calls.saturating_add(1);
+                    self.state.account.added_tool_calls = self.state.account.added_tool_calls.saturating_add(1);
                 }
                 self.charge_tool_call().map(|()| admitted).map_err(|exhausted| {
                     let reason = exhausted.to_string();
-                    self.state.stop_for(exhausted);
+                    self.state.account.stop_for(exhausted);
                     reason
                 })
             }
@@ -139,8 +139,8 @@ impl Run {
         };
         let timeout_ms = self.call_timeout_ms(self.state.steps.get(index)?);
         let step = self.state.steps.get_mut(index)?;
-        step.verify_calls += 1;
-        let id = EffectId::of_step(&planned.id, EffectKind::Verify, step.verify_calls);
+        step.counts.verify_calls += 1;
+        let id = EffectId::of_step(&planned.id, EffectKind::Verify, step.counts.verify_calls);
         let names = (&verify.tool, &verify.capability);
         let call = admit(read_call(id, &planned.id, names, parameters, timeout_ms), pass);
         self.record(RunRecord::CallStarted(call.share()));
@@ -277,8 +277,8 @@ impl Run {
             return self.set_stage(index, unconfirmed(&format!("; {late}")));
         }
         let step = self.state.steps.get_mut(index)?;
-        step.verify_waits += 1;
-        let id = EffectId::of_step(&planned.id, EffectKind::VerifyWait, step.verify_waits);
+        step.counts.verify_waits += 1;
+        let id = EffectId::of_step(&planned.id, EffectKind::VerifyWait, step.counts.verify_waits);
         self.record(RunRecord::WaitStarted { id: id.clone(), until_ms, reason: WaitReason::Poll });
         let activity = VerifyActivity::Waiting { id, until_ms };
         self.set_stage(index, Stage::Verifying(Arc::new(Verification { activity, ..verification })))

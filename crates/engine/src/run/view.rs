@@ -145,7 +145,7 @@ impl Run {
 
     /// The tools that the planner was shown, if the catalogue was too large for all of them.
     pub fn tool_selection(&self) -> Option<&ToolSelection> {
-        self.state.choice.as_ref()
+        self.state.planning.choice.as_ref()
     }
 
     /// The steps that are written in the plan, without the items of loops.
@@ -205,7 +205,7 @@ impl Run {
                 Stage::Looping => {
                     let items = self.state.steps.items(index);
                     StepState::Looping {
-                        items: step.list_length.unwrap_or_default(),
+                        items: step.looping.length.unwrap_or_default(),
                         done: items.done,
                         failed: items.failed,
                     }
@@ -215,7 +215,7 @@ impl Run {
                     StepState::BreakerOpen { until_ms: *until_ms }
                 }
                 Stage::BackingOff { until_ms, reason: WaitReason::Poll, .. } => {
-                    StepState::Polling { polls: step.polls, until_ms: *until_ms }
+                    StepState::Polling { polls: step.counts.polls, until_ms: *until_ms }
                 }
                 Stage::BackingOff { until_ms, reason, .. } => match &step.key_holder {
                     Some(holder) if *reason == WaitReason::KeyHeld => {
