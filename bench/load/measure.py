@@ -14,6 +14,7 @@ import sys
 import traceback
 
 from concurrency import concurrent_runs, overload, watchers
+from half_open import half_open
 from restarts import graceful_restart, kills, two_servers
 from soak import soak
 from world import Bench
@@ -26,6 +27,7 @@ SCENARIOS = {
     "5": graceful_restart,
     "6": two_servers,
     "7": soak,
+    "8": half_open,
 }
 
 

@@ -20,7 +20,7 @@ SETTLE = 120
 STOP = 25
 CONFIGURATION = (
     TOOLS
-    + """
+    + """{catalogue}
 [limits]
 calls-in-all = 2000
 calls-per-tool = 2000
@@ -58,21 +58,25 @@ class Server(Process):
 class World:
     """The tool service, a journal and the servers of one scenario."""
 
-    def __init__(self, reknit: str, folder: Path, keep_runs: int = 100_000):
+    def __init__(self, reknit: str, folder: Path, keep_runs: int = 100_000, catalogue: str = "", files: int | None = None):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        self.reknit, self.folder, self.servers = reknit, folder, []
+        self.reknit, self.folder, self.servers, self.files = reknit, folder, [], files
         self.deeds_file = folder / "deeds.jsonl"
         port = free_port()
         command = [sys.executable, HERE / "service.py", port, self.deeds_file]
         self.service = Server(command, port, folder / "service.log").start()
-        (folder / "reknit.toml").write_text(CONFIGURATION.format(service=port, folder=folder, keep_runs=keep_runs))
+        text = CONFIGURATION.format(service=port, folder=folder, keep_runs=keep_runs, catalogue=catalogue)
+        (folder / "reknit.toml").write_text(text)
 
     async def serve(self, *options, port: int | None = None) -> Server:
         await self.service.ready()
         port = port or free_port()
         files = ["--config", self.folder / "reknit.toml", "--journal", self.folder / "journal.db"]
         command = [self.reknit, "serve", "--listen", f"127.0.0.1:{port}", *files, *options]
+        if self.files:
+            # Both limits: the server raises the soft one as far as the hard one allows.
+            command = ["sh", "-c", f'ulimit -n {self.files}; exec "$@"', "sh", *command]
         server = Server(command, port, self.folder / f"serve-{port}.log").start()
         self.servers.append(server)
         return await server.ready()
