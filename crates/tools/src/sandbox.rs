@@ -67,7 +67,7 @@ impl Sandbox {
             (false, false) => "it uses the network, because the kernel is too old to deny TCP",
         };
         format!(
-            "sandboxed: {read}; it writes only to its folder, /tmp, /dev and caches{}; {network}",
+            "sandboxed: {read}; it writes only to its folder, /tmp, /dev/shm and caches{}; {network}",
             list(&self.write)
         )
     }

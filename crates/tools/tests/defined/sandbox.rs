@@ -104,6 +104,46 @@ async fn no_link_and_no_process_of_others_leads_a_confined_command_outside() {
 }
 
 #[tokio::test]
+async fn no_device_leads_a_confined_command_outside() {
+    let Some((mut sandbox, [own, _, _])) = sandbox_and_folders() else { return };
+    for script in [
+        "echo x > /dev/null",
+        "head -c 1 /dev/urandom",
+        "echo x > /dev/shm/reknit-test && rm /dev/shm/reknit-test",
+        "echo x | tee /dev/stderr",
+    ] {
+        assert!(succeeds(script, own.path(), &sandbox).await, "{script}");
+    }
+    for script in [
+        // A disk under another name, and a line in the log of the kernel: as root, both would be possible.
+        "mknod disk b 7 0",
+        "mknod zero c 1 5",
+        "echo reknit > /dev/kmsg",
+        "exec 3<> /dev/ptmx",
+    ] {
+        assert!(!succeeds(script, own.path(), &sandbox).await, "{script}");
+    }
+    if linux_is_at_least(6, 10) {
+        // What it can do to a terminal, it can type into one.
+        assert!(!succeeds("stty -F /dev/ptmx", own.path(), &sandbox).await);
+    }
+    sandbox.write = vec![PathBuf::from("/dev")];
+    assert!(succeeds("stty -F /dev/ptmx", own.path(), &sandbox).await, "where it is allowed");
+    (sandbox.read, sandbox.write) = (vec![own.path().to_owned()], Vec::new());
+    assert!(!succeeds("exec 3< /dev/ptmx", own.path(), &sandbox).await);
+}
+
+#[tokio::test]
+async fn a_confined_command_of_root_cannot_change_the_kernel() {
+    let Some(sandbox) = sandbox() else { return };
+    let own = tempfile::tempdir().expect("a folder");
+    // SYS_MODULE, SYS_RAWIO, SYS_PTRACE, SYS_ADMIN, SYS_BOOT, MKNOD, PERFMON, BPF.
+    let bits = [16, 17, 19, 21, 22, 27, 38, 39].iter().fold(0_u64, |bits, bit| bits | 1 << bit);
+    let script = format!("[ $(( 0x$(sed -n 's/^CapEff:\t//p' /proc/self/status) & {bits} )) = 0 ]");
+    assert!(succeeds(&script, own.path(), &sandbox).await);
+}
+
+#[tokio::test]
 async fn a_confined_command_without_network_opens_no_connection() {
     let Some(mut sandbox) = sandbox() else { return };
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
