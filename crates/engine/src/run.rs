@@ -19,6 +19,7 @@ mod consultations;
 mod evidence;
 mod finish;
 mod judge_call;
+mod knowledge;
 mod loops;
 mod parameter_leaves;
 mod placeholders;
@@ -47,7 +48,7 @@ pub use view::{Progress, StepState, StepView};
 use std::sync::Arc;
 
 use reknit_plan::{
-    Catalogue, CheckedPlan, PlanAuthor, PlanProblem, PlannedStep, StepIndex, check, check_tolerantly, resolve_inputs,
+    Catalogue, CheckedPlan, PlanProblem, PlannedStep, StepIndex, check, check_tolerantly, resolve_inputs,
 };
 use reknit_protocol::{Object, Plan, Value};
 
@@ -311,8 +312,8 @@ impl Run {
 
     /// Checks a plan and keeps what follows from it, or returns every problem.
     fn prepare(&mut self, plan: &Plan) -> Result<(), Vec<PlanProblem>> {
-        let checked = check(plan, self.catalogue(), self.author());
-        let read_calls = self.read_call_problems(plan);
+        let checked = check(plan, self.catalogue(), self.known().author());
+        let read_calls = self.known().read_call_problems(plan);
         let inputs = resolve_inputs(plan, &self.started.inputs);
         match (checked, inputs) {
             (Ok(checked), Ok(inputs)) if read_calls.is_empty() => {
@@ -329,19 +330,16 @@ impl Run {
 
     /// Keeps what follows from the plan of a snapshot, which may have been accepted with values that do not fit.
     fn prepare_again(&mut self, plan: &Plan) -> Result<(), Vec<PlanProblem>> {
-        self.plan =
-            Arc::new(check_tolerantly(plan, self.catalogue(), self.author(), |step| self.only_reads(step))?.checked);
+        self.plan = Arc::new(
+            check_tolerantly(plan, self.catalogue(), self.known().author(), |step| self.known().only_reads(step))?
+                .checked,
+        );
         self.set_inputs(plan, resolve_inputs(plan, &self.started.inputs)?);
         Ok(())
     }
 
     fn set_inputs(&mut self, plan: &Plan, inputs: Object) {
         self.inputs = (!plan.inputs.is_empty()).then(|| Value::Object(inputs));
-    }
-
-    /// The author of the plan: a model, unless the run started with the plan of a person.
-    fn author(&self) -> PlanAuthor {
-        if self.started.plan.is_some() { self.started.plan_author } else { PlanAuthor::Model }
     }
 
     fn policy(&self) -> &Policy {

@@ -13,6 +13,7 @@ use reknit_model_api::Money;
 use reknit_plan::{AGENT_TOOL, CheckedPlan, PlannedStep, StepIndex};
 use reknit_protocol::{CallTool, JobRequest, Object, RunId, StepId, ToolReply, Value, hex, truncate};
 
+use super::knowledge::Knowledge;
 use super::state::{Stage, State, Stop};
 use super::steps::{StepRun, Steps};
 use super::{ApplyError, Run, planned};
@@ -57,7 +58,7 @@ pub enum SessionRequest {
 impl Run {
     /// What a call of an agent asks for; `None` for a call of a tool.
     pub fn session_call(&self, call: &CallTool) -> Option<SessionCall> {
-        let agent = self.agent(call)?;
+        let agent = self.known().agent(call)?;
         let step = self.state.steps.get(self.plan.index_of(call.step.as_str())?).ok()?;
         // The time in which it waited for a person does not count.
         let waited_ms = match step.stage() {
@@ -89,7 +90,7 @@ impl Run {
     }
 
     pub fn is_session_call(&self, call: &CallTool) -> bool {
-        self.agent(call).is_some()
+        self.known().agent(call).is_some()
     }
 
     /// The sessions that steps have started and that may not have ended: nobody waits for them any more once the run has ended.
@@ -99,7 +100,7 @@ impl Run {
         }
         let steps = self.plan.steps.iter().zip(self.state.steps.iter());
         let open = steps.filter(|(_, step)| !matches!(step.stage(), Stage::Done(_) | Stage::Unconfirmed { .. }));
-        open.filter_map(|(planned, step)| self.session(planned, step.sent())).collect()
+        open.filter_map(|(planned, step)| self.known().session(planned, step.sent())).collect()
     }
 
     /// The part of the cost of the run that the sessions of its steps have spent.
@@ -108,48 +109,15 @@ impl Run {
         spent.fold(Money::default(), |sum, spent| sum.plus(spent.cost))
     }
 
-    /// The session of a step that runs an agent, if it was started.
-    pub(super) fn session(&self, planned: &PlannedStep, calls: u32) -> Option<RunId> {
-        (calls > 0 && self.runs_agent(planned)).then(|| session_id(&self.started.run, planned.id.as_str()))
-    }
-
-    fn runs_agent(&self, planned: &PlannedStep) -> bool {
-        !self.started.agents.is_empty() && planned.tool.as_str() == AGENT_TOOL && planned.foreach().is_none()
-    }
-
-    fn agent(&self, call: &CallTool) -> Option<&SessionStarted> {
-        let is_agent = call.tool.as_str() == AGENT_TOOL;
-        let mut agents = self.started.agents.iter().filter(|_| is_agent);
-        agents.find(|agent| agent.name == call.capability.as_str()).map(|agent| &agent.session)
-    }
-
-    /// What a reply to a call of a step means. A session is judged by its report.
-    pub(super) fn verdict_of(&self, planned: &PlannedStep, reply: &ToolReply) -> Verdict {
-        if !self.runs_agent(planned) {
-            return classify_reply(reply, self.reply_context(planned));
-        }
-        let mut body = reply.body.to_value();
-        if let Some(failure) = body.get("failure").and_then(Value::as_str) {
-            let session = session_id(&self.started.run, planned.id.as_str());
-            let failure = truncate(failure.to_owned(), MAX_REASON_BYTES);
-            return Verdict::Permanent(CallFault::failed_session(format!("{failure} (session {session})")));
-        }
-        // What it spent is part of what the run spent, and nothing that a step needs.
-        if let Value::Object(result) = &mut body {
-            result.remove("spent");
-        }
-        Verdict::Success(body)
-    }
-
     /// Reserves the part of the cost limit that the session of a step may spend: an equal part of what is left for each session
     /// that waits, so that all of them together stay within the limit.
     pub(super) fn reserve_for_session(&mut self, index: StepIndex) -> Decided<Result<(), Exhausted>> {
         let (plan, Some(limit)) = (Arc::clone(&self.plan), self.policy().limits.cost()) else { return Ok(Ok(())) };
-        if !self.runs_agent(planned(&plan, index)?) || self.state.steps.get(index)?.session.share.is_some() {
+        if !self.known().runs_agent(planned(&plan, index)?) || self.state.steps.get(index)?.session.share.is_some() {
             return Ok(Ok(()));
         }
         let left = self.state.account.spent.left_of(limit);
-        let share = left.divided_by(self.waiting_sessions(index)?);
+        let share = left.divided_by(self.known().waiting_sessions(index)?);
         if share.is_zero() {
             return Ok(Err(Exhausted::Money { limit, left, most: share }));
         }
@@ -158,36 +126,11 @@ impl Run {
         Ok(Ok(()))
     }
 
-    /// How many sessions may still start, with that of this step. A loop counts with the items that have not started.
-    fn waiting_sessions(&self, index: StepIndex) -> Decided<u32> {
-        let mut waiting = 0_u32;
-        for other in self.plan.indices() {
-            let (planned, step) = (planned(&self.plan, other)?, self.state.steps.get(other)?);
-            let is_agent = planned.tool.as_str() == AGENT_TOOL;
-            let is_over = step.session.share.is_some()
-                || matches!(
-                    step.stage(),
-                    Stage::Done(_) | Stage::Failed { .. } | Stage::Skipped { .. } | Stage::SkippedByCondition { .. }
-                );
-            if !is_agent || is_over && other != index {
-                continue;
-            }
-            let more = match (planned.foreach(), step.looping.length) {
-                (Some(_), Some(items)) => {
-                    items.saturating_sub(u32::try_from(self.state.steps.items(other).indices.len()).unwrap_or(items))
-                }
-                _ => 1,
-            };
-            waiting = waiting.saturating_add(more);
-        }
-        Ok(waiting.max(1))
-    }
-
     /// Adds what a session has spent to what the run spent, once for each session. Its cost counts towards the cost limit of the run;
     /// its calls have limits of their own.
     pub(super) fn settle_session(&mut self, index: StepIndex, reply: &ToolReply) -> Decided {
         let plan = Arc::clone(&self.plan);
-        if !self.runs_agent(planned(&plan, index)?) {
+        if !self.known().runs_agent(planned(&plan, index)?) {
             return Ok(());
         }
         let told = reply.body.to_value().get("spent").and_then(|spent| serde_json::from_str(&spent.to_string()).ok());
@@ -278,27 +221,13 @@ impl Run {
         let unknown = |outcome: &Outcome| {
             matches!(outcome, Outcome::Failed { fate: Fate::Unknown, .. } | Outcome::Unconfirmed { .. })
         };
-        let steps = self.steps_in_order().zip(self.step_reports());
-        steps.map(|((planned, _), report)| unknown(&report.outcome) && !self.is_harmless(planned)).collect()
+        let steps = self.known().steps_in_order().zip(self.known().reports().step_reports());
+        steps.map(|((planned, _), report)| unknown(&report.outcome) && !self.known().is_harmless(planned)).collect()
     }
 
-    /// Whether the next call of a step must not be made.
-    pub(super) fn is_avoided(&self, index: StepIndex) -> Decided<bool> {
-        let (planned, step) = (planned(&self.plan, index)?, self.state.steps.get(index)?);
-        Ok(self.state.ruled_out.avoided.iter().any(|call| {
-            call.tool == planned.tool && call.capability == planned.capability && call.parameters == step.parameters
-        }))
-    }
-
-    /// The same call as the next one of a step, among those that a person denied; else one of the same tool with other parameters.
-    pub(super) fn denied_like(&self, index: StepIndex) -> Decided<(bool, Option<&UncertainCall>)> {
-        if self.state.ruled_out.denied.is_empty() {
-            return Ok((false, None));
-        }
-        let call = self.state.steps.get(index)?.as_call(planned(&self.plan, index)?);
-        let is_like = |denied: &&UncertainCall| (&denied.tool, &denied.capability) == (&call.tool, &call.capability);
-        let mut like = self.state.ruled_out.denied.iter().rev().filter(is_like);
-        Ok((like.clone().any(|denied| denied.parameters == call.parameters), like.next()))
+    /// The outcome of each step so far, with the steps that were left out of the plan at the end.
+    pub(crate) fn step_reports(&self) -> Vec<StepReport> {
+        self.known().reports().step_reports()
     }
 
     /// The calls that a person denied in this run.
@@ -308,15 +237,94 @@ impl Run {
 
     /// The parameters of each step as they were sent last.
     pub(crate) fn sent_parameters(&self) -> Vec<Object> {
-        self.steps_in_order().map(|(_, step)| step.parameters.clone()).collect()
+        self.known().steps_in_order().map(|(_, step)| step.parameters.clone()).collect()
     }
 
     /// The calls that failed but may have taken effect, with the parameters that were sent last.
     pub(crate) fn uncertain_calls(&self) -> Vec<UncertainCall> {
-        let steps = self.steps_in_order().zip(self.uncertain_steps());
+        let steps = self.known().steps_in_order().zip(self.uncertain_steps());
         let call =
             |((planned, step), uncertain): ((&PlannedStep, &StepRun), bool)| uncertain.then(|| step.as_call(planned));
         steps.filter_map(call).collect()
+    }
+}
+
+impl<'a> Knowledge<'a> {
+    /// The session of a step that runs an agent, if it was started.
+    pub(super) fn session(&self, planned: &PlannedStep, calls: u32) -> Option<RunId> {
+        (calls > 0 && self.runs_agent(planned)).then(|| session_id(&self.started.run, planned.id.as_str()))
+    }
+
+    fn runs_agent(&self, planned: &PlannedStep) -> bool {
+        !self.started.agents.is_empty() && planned.tool.as_str() == AGENT_TOOL && planned.foreach().is_none()
+    }
+
+    fn agent(self, call: &CallTool) -> Option<&'a SessionStarted> {
+        let is_agent = call.tool.as_str() == AGENT_TOOL;
+        let mut agents = self.started.agents.iter().filter(|_| is_agent);
+        agents.find(|agent| agent.name == call.capability.as_str()).map(|agent| &agent.session)
+    }
+
+    /// What a reply to a call of a step means. A session is judged by its report.
+    pub(super) fn verdict_of(&self, planned: &PlannedStep, reply: &ToolReply) -> Verdict {
+        if !self.runs_agent(planned) {
+            return classify_reply(reply, self.reply_context(planned));
+        }
+        let mut body = reply.body.to_value();
+        if let Some(failure) = body.get("failure").and_then(Value::as_str) {
+            let session = session_id(&self.started.run, planned.id.as_str());
+            let failure = truncate(failure.to_owned(), MAX_REASON_BYTES);
+            return Verdict::Permanent(CallFault::failed_session(format!("{failure} (session {session})")));
+        }
+        // What it spent is part of what the run spent, and nothing that a step needs.
+        if let Value::Object(result) = &mut body {
+            result.remove("spent");
+        }
+        Verdict::Success(body)
+    }
+
+    /// How many sessions may still start, with that of this step. A loop counts with the items that have not started.
+    fn waiting_sessions(&self, index: StepIndex) -> Decided<u32> {
+        let mut waiting = 0_u32;
+        for other in self.plan.indices() {
+            let (planned, step) = (planned(self.plan, other)?, self.steps.get(other)?);
+            let is_agent = planned.tool.as_str() == AGENT_TOOL;
+            let is_over = step.session.share.is_some()
+                || matches!(
+                    step.stage(),
+                    Stage::Done(_) | Stage::Failed { .. } | Stage::Skipped { .. } | Stage::SkippedByCondition { .. }
+                );
+            if !is_agent || is_over && other != index {
+                continue;
+            }
+            let more = match (planned.foreach(), step.looping.length) {
+                (Some(_), Some(items)) => {
+                    items.saturating_sub(u32::try_from(self.steps.items(other).indices.len()).unwrap_or(items))
+                }
+                _ => 1,
+            };
+            waiting = waiting.saturating_add(more);
+        }
+        Ok(waiting.max(1))
+    }
+
+    /// Whether the next call of a step must not be made.
+    pub(super) fn is_avoided(&self, index: StepIndex) -> Decided<bool> {
+        let (planned, step) = (planned(self.plan, index)?, self.steps.get(index)?);
+        Ok(self.ruled_out.avoided.iter().any(|call| {
+            call.tool == planned.tool && call.capability == planned.capability && call.parameters == step.parameters
+        }))
+    }
+
+    /// The same call as the next one of a step, among those that a person denied; else one of the same tool with other parameters.
+    pub(super) fn denied_like(self, index: StepIndex) -> Decided<(bool, Option<&'a UncertainCall>)> {
+        if self.ruled_out.denied.is_empty() {
+            return Ok((false, None));
+        }
+        let call = self.steps.get(index)?.as_call(planned(self.plan, index)?);
+        let is_like = |denied: &&UncertainCall| (&denied.tool, &denied.capability) == (&call.tool, &call.capability);
+        let mut like = self.ruled_out.denied.iter().rev().filter(is_like);
+        Ok((like.clone().any(|denied| denied.parameters == call.parameters), like.next()))
     }
 }
 

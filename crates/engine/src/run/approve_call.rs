@@ -12,6 +12,7 @@ use reknit_plan::{LoopItem, PlannedStep, StepIndex};
 use reknit_protocol::{CallTool, EffectId, EffectKind, Object, StepId, Value};
 
 use super::judge_call::WrittenCall;
+use super::knowledge::CallJudge;
 use super::repair_by_model::changed_text;
 use super::state::Stage;
 use super::{Run, planned};
@@ -26,38 +27,10 @@ use crate::record::RunRecord;
 use crate::stored::is_default;
 
 impl Run {
-    /// The rules for which a person is asked about the next call of a step; `None` if it may be sent. A call that was approved
-    /// is not asked about again while neither its parameters nor the number of its corrections change.
-    pub(super) fn rule_to_ask(&self, index: StepIndex) -> Decided<Option<String>> {
-        let planned = planned(&self.plan, index)?;
-        if is_default(&self.policy().approvals) && !planned.controls.approve {
-            return Ok(None);
-        }
-        let reasons = self.reasons_to_ask(planned, &self.next_call(index)?);
-        let is_held = !reasons.is_empty() && !self.is_approved(index)? && !self.is_in_approved_plan(index)?;
-        Ok(is_held.then(|| reasons.join("; ")))
-    }
-
-    /// Whether a person approved exactly the next call of a step.
-    pub(super) fn is_approved(&self, index: StepIndex) -> Decided<bool> {
-        let approved = self.state.steps.get(index)?.approval.approved.as_ref();
-        let is_own = || Ok(approved == Some(&self.call_digest(index)?));
-        Ok(approved.is_some() && is_own()? || self.is_approved_item(index, planned(&self.plan, index)?)?)
-    }
-
-    /// Why a person approves a call of a step, one reason for each rule.
-    pub(super) fn reasons_to_ask(&self, planned: &PlannedStep, call: &CallTool) -> Vec<String> {
-        let mut reasons = self.policy().approvals.reasons_to_ask(call);
-        if planned.controls.approve {
-            reasons.insert(0, "the plan asks for approval of this step".to_owned());
-        }
-        reasons
-    }
-
     /// Asks a person about a call that a rule holds back.
     pub(super) fn ask_about_call(&mut self, index: StepIndex, reason: String) -> Decided {
-        let call = Box::new(self.next_call(index)?);
-        let similar = self.denied_like(index)?.1.map(|denied| denied.parameters.to_string());
+        let call = Box::new(self.known().next_call(index)?);
+        let similar = self.known().denied_like(index)?.1.map(|denied| denied.parameters.to_string());
         let reason = match similar {
             Some(denied) => format!("{reason}; you denied a similar call in this session, with {denied}"),
             None => reason,
@@ -66,19 +39,6 @@ impl Run {
         let mends = self.state.steps.get(index)?.mends.iter().filter(is_change);
         let change = mends.map(|mend| mend.description.as_str()).collect::<Vec<_>>().join("; ");
         self.ask_person(index, None, Question::SendCall { call, reason, change })
-    }
-
-    /// What an approval is valid for: the run, the step, the number of corrections, the capability and the parameters.
-    fn call_digest(&self, index: StepIndex) -> Decided<String> {
-        let (planned, step) = (planned(&self.plan, index)?, self.state.steps.get(index)?);
-        let (run, parameters) = (self.started.run.as_str(), step.parameters.to_string());
-        Ok(digest_of(&(run, &planned.id, step.correction, &planned.tool, &planned.capability, parameters)))
-    }
-
-    /// Why values that only a person may decide are not sent, if nobody can be asked.
-    pub(super) fn cannot_ask_about(&self, held: &[String]) -> Option<String> {
-        let is_stuck = !held.is_empty() && self.policy().people == PeoplePolicy::Nobody;
-        is_stuck.then(|| format!("{}, and no person can be asked for approval", held.join("; ")))
     }
 
     /// Asks a person. The hash binds the decision to exactly this question.
@@ -128,19 +88,6 @@ impl Run {
         ask
     }
 
-    /// Whether a decision is an answer to the question. Only a call that may have taken effect can be settled.
-    pub(super) fn can_answer(&self, index: StepIndex, question: &Question, decision: &Decision) -> Decided<bool> {
-        Ok(match (question, decision) {
-            (Question::SendAgain { .. }, Decision::Check) => self.has_check(index)?,
-            (Question::SendCall { .. } | Question::SendCorrected { .. } | Question::SendItems { .. }, decision) => {
-                !decision.settles_outcome()
-            }
-            // It is not a question about a step.
-            (Question::RunPlan { .. }, _) => false,
-            (Question::SendAgain { .. }, _) => true,
-        })
-    }
-
     pub(super) fn on_decision(
         &mut self,
         index: StepIndex,
@@ -153,13 +100,15 @@ impl Run {
         };
         let (ask, fault) = (Arc::clone(ask), fault.clone());
         let edited = match &decision {
-            Decision::Edit { parameters } => match self.edited_parameters(index, &ask.question, parameters)? {
-                Ok(bound) => Some(bound),
-                Err(reason) => {
-                    self.record(RunRecord::EditRefused { id: ask.id.clone(), reason });
-                    return Ok(());
+            Decision::Edit { parameters } => {
+                match self.known().judge().edited_parameters(index, &ask.question, parameters)? {
+                    Ok(bound) => Some(bound),
+                    Err(reason) => {
+                        self.record(RunRecord::EditRefused { id: ask.id.clone(), reason });
+                        return Ok(());
+                    }
                 }
-            },
+            }
             _ => None,
         };
         self.record(RunRecord::ApprovalDecided { id: ask.id.clone(), decision: decision.clone(), by, expired });
@@ -214,7 +163,7 @@ impl Run {
             self.state.steps.get_mut(index)?.approval.reports.push(report);
             return self.approve_items(index, calls);
         }
-        let approved = self.call_digest(index)?;
+        let approved = self.known().judge().call_digest(index)?;
         let reason = match question {
             Question::SendCall { reason, .. } => Some(reason.clone()),
             Question::SendCorrected { reason, .. } if change.is_some() || by != DecidedBy::Person => {
@@ -230,33 +179,6 @@ impl Run {
         step.written = Some(Box::new(WrittenCall { parameters: step.parameters.clone(), provenance: None }));
         step.approval.reports.extend(reason.map(|reason| StepApproval { by, reason, change }));
         self.set_stage(index, Stage::Queued)
-    }
-
-    /// The parameters that a person wrote, fitted to the schema, or why the call cannot be sent with them.
-    fn edited_parameters(
-        &self,
-        index: StepIndex,
-        question: &Question,
-        parameters: &Object,
-    ) -> Decided<Result<BoundParameters, String>> {
-        if matches!(question, Question::SendItems { .. }) {
-            return Ok(Err("the calls of a loop are approved or denied together, and not changed".to_owned()));
-        }
-        if matches!(question, Question::SendAgain { .. }) {
-            return Ok(Err("the call may have taken effect, so it is not changed".to_owned()));
-        }
-        let (planned, step) = (planned(&self.plan, index)?, self.state.steps.get(index)?);
-        let replaced = replace_parameters(&step.parameters, parameters.clone(), planned.schema.as_deref(), "person");
-        Ok(match replaced {
-            Ok(CorrectionOutcome::Changed(mut bound) | CorrectionOutcome::Respelled(mut bound)) => {
-                bound.provenance.iter_mut().for_each(|(_, origin)| *origin = Provenance::Person);
-                Ok(bound)
-            }
-            Ok(CorrectionOutcome::Unchanged) => {
-                Ok(BoundParameters { parameters: step.parameters.clone(), ..BoundParameters::default() })
-            }
-            Err(error) => Err(error.to_string()),
-        })
     }
 
     /// Uses the parameters that a person wrote. Returns what changed.
@@ -292,7 +214,7 @@ impl Run {
         let mut calls = Vec::new();
         for position in 0..length {
             let item = item_step(of_loop, LoopItem { of: index, position });
-            if let Some((parameters, reason)) = self.held_item(&item) {
+            if let Some((parameters, reason)) = self.known().judge().held_item(&item) {
                 if !reasons.contains(&reason) {
                     reasons.push(reason);
                 }
@@ -305,7 +227,7 @@ impl Run {
         let question = Question::SendItems {
             tool: of_loop.tool.clone(),
             capability: of_loop.capability.clone(),
-            side_effect: self.side_effect(of_loop),
+            side_effect: self.known().side_effect(of_loop),
             calls,
             reason: reasons.join("; "),
         };
@@ -313,34 +235,118 @@ impl Run {
         Ok(true)
     }
 
-    /// The parameters of the call of an item that needs an approval, and why. `None` if it needs none, is skipped by its condition, or
-    /// cannot be bound yet: then it is asked about when it is due.
-    fn held_item(&self, item: &PlannedStep) -> Option<(Object, String)> {
-        if let Some(condition) = item.condition()
-            && !matches!(condition.evaluate(&self.results(Some(item))), Ok(evaluation) if evaluation.value == Value::Bool(true))
-        {
-            return None;
-        }
-        let Binding::Bound(bound) = self.binding(item) else { return None };
-        let call = self.call_of(item, &bound.parameters);
-        let reasons = self.reasons_to_ask(item, &call);
-        (!reasons.is_empty()).then(|| (bound.parameters, reasons.join("; ")))
-    }
-
     /// Approves the calls of a loop, and begins it.
     pub(super) fn approve_items(&mut self, index: StepIndex, calls: &[ItemCall]) -> Decided {
         let plan = Arc::clone(&self.plan);
         let of_loop = planned(&plan, index)?;
-        let digests = calls.iter().map(|call| (call.step.clone(), self.item_digest(of_loop, call))).collect();
+        let digests =
+            calls.iter().map(|call| (call.step.clone(), self.known().judge().item_digest(of_loop, call))).collect();
         self.state.steps.get_mut(index)?.looping.approved_items = digests;
         self.begin_loop(index, of_loop)
+    }
+}
+
+impl CallJudge<'_> {
+    /// The rules for which a person is asked about the next call of a step; `None` if it may be sent. A call that was approved
+    /// is not asked about again while neither its parameters nor the number of its corrections change.
+    pub(super) fn rule_to_ask(&self, index: StepIndex) -> Decided<Option<String>> {
+        let planned = planned(self.known.plan, index)?;
+        if is_default(&self.known.policy().approvals) && !planned.controls.approve {
+            return Ok(None);
+        }
+        let reasons = self.reasons_to_ask(planned, &self.known.next_call(index)?);
+        let is_held = !reasons.is_empty() && !self.is_approved(index)? && !self.is_in_approved_plan(index)?;
+        Ok(is_held.then(|| reasons.join("; ")))
+    }
+
+    /// Whether a person approved exactly the next call of a step.
+    pub(super) fn is_approved(&self, index: StepIndex) -> Decided<bool> {
+        let approved = self.known.steps.get(index)?.approval.approved.as_ref();
+        let is_own = || Ok(approved == Some(&self.call_digest(index)?));
+        Ok(approved.is_some() && is_own()? || self.is_approved_item(index, planned(self.known.plan, index)?)?)
+    }
+
+    /// Why a person approves a call of a step, one reason for each rule.
+    pub(super) fn reasons_to_ask(&self, planned: &PlannedStep, call: &CallTool) -> Vec<String> {
+        let mut reasons = self.known.policy().approvals.reasons_to_ask(call);
+        if planned.controls.approve {
+            reasons.insert(0, "the plan asks for approval of this step".to_owned());
+        }
+        reasons
+    }
+
+    /// What an approval is valid for: the run, the step, the number of corrections, the capability and the parameters.
+    fn call_digest(&self, index: StepIndex) -> Decided<String> {
+        let (planned, step) = (planned(self.known.plan, index)?, self.known.steps.get(index)?);
+        let (run, parameters) = (self.known.started.run.as_str(), step.parameters.to_string());
+        Ok(digest_of(&(run, &planned.id, step.correction, &planned.tool, &planned.capability, parameters)))
+    }
+
+    /// Why values that only a person may decide are not sent, if nobody can be asked.
+    pub(super) fn cannot_ask_about(&self, held: &[String]) -> Option<String> {
+        let is_stuck = !held.is_empty() && self.known.policy().people == PeoplePolicy::Nobody;
+        is_stuck.then(|| format!("{}, and no person can be asked for approval", held.join("; ")))
+    }
+
+    /// Whether a decision is an answer to the question. Only a call that may have taken effect can be settled.
+    pub(super) fn can_answer(&self, index: StepIndex, question: &Question, decision: &Decision) -> Decided<bool> {
+        Ok(match (question, decision) {
+            (Question::SendAgain { .. }, Decision::Check) => self.known.has_check(index)?,
+            (Question::SendCall { .. } | Question::SendCorrected { .. } | Question::SendItems { .. }, decision) => {
+                !decision.settles_outcome()
+            }
+            // It is not a question about a step.
+            (Question::RunPlan { .. }, _) => false,
+            (Question::SendAgain { .. }, _) => true,
+        })
+    }
+
+    /// The parameters that a person wrote, fitted to the schema, or why the call cannot be sent with them.
+    fn edited_parameters(
+        &self,
+        index: StepIndex,
+        question: &Question,
+        parameters: &Object,
+    ) -> Decided<Result<BoundParameters, String>> {
+        if matches!(question, Question::SendItems { .. }) {
+            return Ok(Err("the calls of a loop are approved or denied together, and not changed".to_owned()));
+        }
+        if matches!(question, Question::SendAgain { .. }) {
+            return Ok(Err("the call may have taken effect, so it is not changed".to_owned()));
+        }
+        let (planned, step) = (planned(self.known.plan, index)?, self.known.steps.get(index)?);
+        let replaced = replace_parameters(&step.parameters, parameters.clone(), planned.schema.as_deref(), "person");
+        Ok(match replaced {
+            Ok(CorrectionOutcome::Changed(mut bound) | CorrectionOutcome::Respelled(mut bound)) => {
+                bound.provenance.iter_mut().for_each(|(_, origin)| *origin = Provenance::Person);
+                Ok(bound)
+            }
+            Ok(CorrectionOutcome::Unchanged) => {
+                Ok(BoundParameters { parameters: step.parameters.clone(), ..BoundParameters::default() })
+            }
+            Err(error) => Err(error.to_string()),
+        })
+    }
+
+    /// The parameters of the call of an item that needs an approval, and why. `None` if it needs none, is skipped by its condition, or
+    /// cannot be bound yet: then it is asked about when it is due.
+    fn held_item(&self, item: &PlannedStep) -> Option<(Object, String)> {
+        if let Some(condition) = item.condition()
+            && !matches!(condition.evaluate(&self.known.results(Some(item))), Ok(evaluation) if evaluation.value == Value::Bool(true))
+        {
+            return None;
+        }
+        let Binding::Bound(bound) = self.known.binding(item) else { return None };
+        let call = self.known.call_of(item, &bound.parameters);
+        let reasons = self.reasons_to_ask(item, &call);
+        (!reasons.is_empty()).then(|| (bound.parameters, reasons.join("; ")))
     }
 
     /// Whether the call of an item is one that was approved with its loop.
     pub(super) fn is_approved_item(&self, index: StepIndex, item: &PlannedStep) -> Decided<bool> {
         let Some(LoopItem { of, .. }) = item.item else { return Ok(false) };
-        let of_loop = self.state.steps.get(of)?;
-        let step = self.state.steps.get(index)?;
+        let of_loop = self.known.steps.get(of)?;
+        let step = self.known.steps.get(index)?;
         if step.correction != 0 || !of_loop.has_item_approvals() {
             return Ok(false);
         }
@@ -349,7 +355,7 @@ impl Run {
     }
 
     fn item_digest(&self, planned: &PlannedStep, call: &ItemCall) -> String {
-        let (run, parameters) = (self.started.run.as_str(), call.parameters.to_string());
+        let (run, parameters) = (self.known.started.run.as_str(), call.parameters.to_string());
         let mut digest = digest_of(&(run, &call.step, &planned.tool, &planned.capability, parameters));
         digest.truncate(KEPT_DIGITS);
         digest

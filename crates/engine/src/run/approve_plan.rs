@@ -9,6 +9,7 @@ use reknit_plan::{INPUTS, ITEM, PlannedStep, StepIndex};
 use reknit_protocol::{EffectId, EffectKind, EffectOwner, Object, SideEffect, StepId, Value};
 
 use super::Run;
+use super::knowledge::CallJudge;
 use super::state::{PlanApproval, Stage};
 use crate::answer::StepApproval;
 use crate::approval_rules::AskScope;
@@ -53,7 +54,7 @@ impl Run {
         };
         let call = |planned: &PlannedStep| {
             let item = planned.foreach().map(|_| ITEM.into());
-            let ids = self.source_ids(planned).into_iter().chain(item).collect();
+            let ids = self.known().source_ids(planned).into_iter().chain(item).collect();
             let known = inputs.map(|inputs| KnownInputs::new(ids, inputs));
             let list = |list: &Expression| {
                 known.as_ref().map_or_else(|| list.to_string(), |known| known.fill_expression(list))
@@ -62,7 +63,7 @@ impl Run {
                 step: planned.id.clone(),
                 tool: planned.tool.clone(),
                 capability: planned.capability.clone(),
-                side_effect: self.side_effect(planned),
+                side_effect: self.known().side_effect(planned),
                 parameters: parameters(&planned.id, known.as_ref()),
                 foreach: planned.foreach().map(|foreach| list(&foreach.list)),
             }
@@ -123,7 +124,7 @@ impl Run {
     fn report_approved_plan(&mut self, by: DecidedBy) -> Decided {
         let plan = Arc::clone(&self.plan);
         for (index, planned) in plan.indices().zip(&plan.steps) {
-            if self.side_effect(planned) != SideEffect::Read && self.is_previewed_step(index) {
+            if self.known().side_effect(planned) != SideEffect::Read && self.is_previewed_step(index) {
                 let approval = StepApproval { by, reason: "as part of the plan".to_owned(), change: None };
                 self.state.steps.get_mut(index)?.approval.reports.push(approval);
             }
@@ -139,18 +140,20 @@ impl Run {
         }
         Ok(())
     }
+}
 
+impl CallJudge<'_> {
     /// Whether the next call of a step is one that a person saw in the preview: not corrected, with values that the plan
     /// contains or refers to.
     pub(super) fn is_in_approved_plan(&self, index: StepIndex) -> Decided<bool> {
-        let step = self.state.steps.get(index)?;
-        let is_approved = self.state.planning.approval == PlanApproval::Approved;
+        let step = self.known.steps.get(index)?;
+        let is_approved = self.known.planning.approval == PlanApproval::Approved;
         let is_shown = step.correction == 0 && step.provenance.iter().all(|(_, origin)| is_previewed(origin));
         // Whoever writes a rule wants to judge the values that it is about.
         let has_unseen_value = step.provenance.iter().any(|(_, origin)| has_result(origin));
         Ok(is_approved
             && is_shown
-            && !(has_unseen_value && self.policy().approvals.has_rule_for(&self.next_call(index)?)))
+            && !(has_unseen_value && self.known.policy().approvals.has_rule_for(&self.known.next_call(index)?)))
     }
 }
 

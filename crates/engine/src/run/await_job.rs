@@ -160,7 +160,7 @@ impl Run {
         let verdict = match &reply.job {
             None => {
                 self.settle_session(index, reply)?;
-                self.verdict_of(planned(&self.plan, index)?, reply)
+                self.known().verdict_of(planned(&self.plan, index)?, reply)
             }
             Some(ToolJob::Lost { reason }) => lost(reason),
             Some(ToolJob::NotFollowed { reason }) => unfinished(reason.clone()),
@@ -220,7 +220,7 @@ impl Run {
         let waited_ms = self.state.now_ms.saturating_sub(job.since_ms);
         self.record(RunRecord::JobEnded { id: job_id(&job.call), asked: job.asked });
         self.state.steps.get_mut(index)?.extend_deadline(waited_ms);
-        let call = Arc::new(self.last_call(index)?);
+        let call = Arc::new(self.known().last_call(index)?);
         self.on_verdict(index, verdict)?;
         self.settle_key(index, call)
     }

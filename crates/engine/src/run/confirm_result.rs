@@ -13,6 +13,7 @@ use reknit_plan::{PlanAuthor, PlannedStep, StepIndex, Until};
 use reknit_protocol::{CapabilityName, EffectId, EffectKind, ToolName, Value, join_first};
 use reknit_salvage::Schema;
 
+use super::knowledge::{Knowledge, Reports};
 use super::schedule::read_call;
 use super::sources::Results;
 use super::state::Stage;
@@ -73,7 +74,7 @@ impl Run {
         value: &Value,
     ) -> Decided<bool> {
         self.state.steps.get_mut(index)?.counts.polls += 1;
-        let failed = match self.holds(planned, &until.condition, value, None) {
+        let failed = match self.known().holds(planned, &until.condition, value, None) {
             Ok(true) => return Ok(false),
             Ok(false) => self.wait_for_next_poll(index, planned, until)?,
             Err(reason) => Some(format!("`until`: {reason}")),
@@ -101,10 +102,10 @@ impl Run {
             return Ok(Some(format!("`until`: `{}` is false after {results}", until.condition)));
         }
         let until_ms = self.state.now_ms.saturating_add_unsigned(until.wait_ms);
-        if let Some(reason) = self.too_late(index, until_ms)? {
+        if let Some(reason) = self.known().too_late(index, until_ms)? {
             return Ok(Some(reason));
         }
-        if self.author() == PlanAuthor::Person {
+        if self.known().author() == PlanAuthor::Person {
             self.state.account.added_tool_calls = self.state.account.added_tool_calls.saturating_add(1);
         }
         let step = self.state.steps.get_mut(index)?;
@@ -117,7 +118,7 @@ impl Run {
     /// Ends a step with a result that its plan may have to confirm first.
     pub(super) fn confirm(&mut self, index: StepIndex, planned: &PlannedStep, result: ResultHandle) -> Decided {
         if let Some(condition) = &planned.controls.expect {
-            let unmet = match self.holds(planned, condition, result.get(), None) {
+            let unmet = match self.known().holds(planned, condition, result.get(), None) {
                 Ok(true) => None,
                 Ok(false) => Some(format!("`expect`: `{condition}` is false")),
                 Err(reason) => Some(format!("`expect`: {reason}")),
@@ -140,22 +141,6 @@ impl Run {
         self.set_stage(index, Stage::Done(result))
     }
 
-    /// Whether a condition about the result of a step holds, or why nobody knows.
-    pub(super) fn holds(
-        &self,
-        planned: &PlannedStep,
-        condition: &Expression,
-        result: &Value,
-        reply: Option<&Value>,
-    ) -> Result<bool, String> {
-        let results = Results { result: Some(result), reply, ..self.results(Some(planned)) };
-        match condition.evaluate(&results).map(|evaluation| evaluation.value) {
-            Ok(Value::Bool(holds)) => Ok(holds),
-            Ok(other) => Err(format!("`{condition}` is {}, not true or false", other.kind().with_article())),
-            Err(reason) => Err(format!("`{condition}` has no value: {reason}")),
-        }
-    }
-
     /// How a result differs from the schema that its tool announces, with or without the envelope around it. The calls of an agent
     /// are not checked: it reads their results itself.
     fn misfit(&mut self, planned: &PlannedStep, value: &Value) -> Option<String> {
@@ -170,21 +155,9 @@ impl Run {
         (!problems.is_empty()).then(|| join_first(&problems))
     }
 
-    /// One sentence for each result that does not fit the schema that its tool announces.
-    pub(super) fn notes_about_unfit_results(&self) -> Vec<String> {
-        let doubts = self.steps_in_order().filter_map(|(planned, step)| {
-            let misfit = step.misfit.as_ref()?;
-            let is_done = matches!(step.stage(), Stage::Done(_));
-            let text =
-                format!("the result of {} does not fit the schema that its tool announces: {misfit}", planned.id);
-            is_done.then(|| (self.loop_of(planned), text))
-        });
-        limit_items(doubts, |of, more| format!("{of}: the results of {more} more items do not fit their schema"))
-    }
-
     /// Asks a person about a call that may have taken effect, after its check, if it has one.
     pub(super) fn ask_about_outcome(&mut self, index: StepIndex, fault: Arc<CallFault>) -> Decided {
-        if self.has_check(index)? {
+        if self.known().has_check(index)? {
             self.start_check(index, fault, None)
         } else {
             self.ask_to_send_again(index, fault, None)
@@ -193,29 +166,20 @@ impl Run {
 
     /// Ends a step that cannot be repaired. A call that may have taken effect is checked first.
     pub(super) fn give_up(&mut self, index: StepIndex, fault: Arc<CallFault>, reason: String) -> Decided {
-        let class = self.side_effect(planned(&self.plan, index)?);
+        let class = self.known().side_effect(planned(&self.plan, index)?);
         let is_uncertain = self.state.steps.get(index)?.may_have_happened(class, Some(&fault));
-        if is_uncertain && self.has_check(index)? {
+        if is_uncertain && self.known().has_check(index)? {
             return self.start_check(index, fault, Some(reason));
         }
         self.set_stage(index, Stage::Failed { reason, fault: Some(fault) })
     }
 
-    /// Whether the configuration names a check for the call of a step.
-    pub(super) fn has_check(&self, index: StepIndex) -> Decided<bool> {
-        Ok(self.check_of(index)?.is_some())
-    }
-
-    fn check_of(&self, index: StepIndex) -> Decided<Option<&OutcomeCheck>> {
-        let planned = planned(&self.plan, index)?;
-        Ok(self.policy().effects.check(planned.tool.as_str(), planned.capability.as_str()))
-    }
-
     /// Calls the check of a step. Without an answer that settles the outcome, the step fails for the reason `give_up`, or a
     /// person is asked if there is none.
     pub(super) fn start_check(&mut self, index: StepIndex, fault: Arc<CallFault>, give_up: Option<String>) -> Decided {
-        let last = self.last_call(index)?;
-        let check = self.check_of(index)?.ok_or_else(|| InternalError::new("a check that is not configured"))?.clone();
+        let last = self.known().last_call(index)?;
+        let check =
+            self.known().check_of(index)?.ok_or_else(|| InternalError::new("a check that is not configured"))?.clone();
         let parameters = check.parameters_for(&last);
         let parameters = parameters.map_err(|problem| format!("its parameters have no values: {problem}"));
         let pass = self.pass_for_own_read(&check.tool, &check.capability);
@@ -228,7 +192,7 @@ impl Run {
             self.state.account.stop_for(exhausted);
             return self.after_check(index, fault, give_up, &check, Finding::Unclear(reason));
         }
-        let timeout_ms = self.call_timeout_ms(self.state.steps.get(index)?);
+        let timeout_ms = self.known().call_timeout_ms(self.state.steps.get(index)?);
         let step = self.state.steps.get_mut(index)?;
         step.counts.checks += 1;
         let id = EffectId::of_step(&last.step, EffectKind::Check, step.counts.checks);
@@ -242,14 +206,15 @@ impl Run {
     pub(super) fn on_check_event(&mut self, index: StepIndex, kind: &EventKind) -> Decided<bool> {
         let Stage::Checking { call, fault, give_up } = self.state.steps.get(index)?.stage() else { return Ok(false) };
         let (call, fault, give_up) = (call.share(), Arc::clone(fault), give_up.clone());
-        let check = self.check_of(index)?.ok_or_else(|| InternalError::new("a check that is not configured"))?.clone();
+        let check =
+            self.known().check_of(index)?.ok_or_else(|| InternalError::new("a check that is not configured"))?.clone();
         let (end, finding) = match kind {
             EventKind::ToolAnswered { reply, .. } if reply.job.is_some() => {
                 let end = CallEnd::Replied { status: reply.status, fixes: Vec::new() };
                 (end, Finding::Unclear("it started a job instead of answering".to_owned()))
             }
             EventKind::ToolAnswered { reply, .. } => {
-                (CallEnd::of_reply(reply), check.read(&self.last_call(index)?, reply))
+                (CallEnd::of_reply(reply), check.read(&self.known().last_call(index)?, reply))
             }
             EventKind::ToolFailed { failure, .. } => {
                 (CallEnd::of_failure(failure), Finding::Unclear(failure.message.clone()))
@@ -277,7 +242,7 @@ impl Run {
         finding: Finding,
     ) -> Decided {
         let name = format!("`{}` of `{}`", check.capability, check.tool);
-        let most = self.resend_policy(planned(&self.plan, index)?).times;
+        let most = self.known().resend_policy(planned(&self.plan, index)?).times;
         let resends_left = self.state.steps.get(index)?.counts.resends < most;
         let words = match finding {
             Finding::Happened(result) => {
@@ -301,7 +266,7 @@ impl Run {
     }
 
     fn ask_to_send_again(&mut self, index: StepIndex, fault: Arc<CallFault>, check: Option<String>) -> Decided {
-        let call = Box::new(self.last_call(index)?);
+        let call = Box::new(self.known().last_call(index)?);
         let error = fault.to_string();
         self.ask_person(index, Some(fault), Question::SendAgain { call, error, check })
     }
@@ -309,7 +274,7 @@ impl Run {
     /// The call took effect: its step is done.
     pub(super) fn settle_as_happened(&mut self, index: StepIndex, result: Value, words: String) -> Decided {
         self.add_mend(index, Rung::Settlement, MendEffect::Applied, words, MendDetail::Settled)?;
-        let call = Arc::new(self.last_call(index)?);
+        let call = Arc::new(self.known().last_call(index)?);
         self.set_stage(index, Stage::Done(result.into()))?;
         self.settle_key(index, call)
     }
@@ -318,8 +283,50 @@ impl Run {
     pub(super) fn settle_as_not_happened(&mut self, index: StepIndex, words: String) -> Decided {
         self.add_mend(index, Rung::Settlement, MendEffect::Applied, words, MendDetail::Settled)?;
         self.state.steps.get_mut(index)?.note_not_happened();
-        let call = Arc::new(self.last_call(index)?);
+        let call = Arc::new(self.known().last_call(index)?);
         self.set_stage(index, Stage::Queued)?;
         self.settle_key(index, call)
+    }
+}
+
+impl<'a> Knowledge<'a> {
+    /// Whether a condition about the result of a step holds, or why nobody knows.
+    pub(super) fn holds(
+        &self,
+        planned: &PlannedStep,
+        condition: &Expression,
+        result: &Value,
+        reply: Option<&Value>,
+    ) -> Result<bool, String> {
+        let results = Results { result: Some(result), reply, ..self.results(Some(planned)) };
+        match condition.evaluate(&results).map(|evaluation| evaluation.value) {
+            Ok(Value::Bool(holds)) => Ok(holds),
+            Ok(other) => Err(format!("`{condition}` is {}, not true or false", other.kind().with_article())),
+            Err(reason) => Err(format!("`{condition}` has no value: {reason}")),
+        }
+    }
+
+    /// Whether the configuration names a check for the call of a step.
+    pub(super) fn has_check(&self, index: StepIndex) -> Decided<bool> {
+        Ok(self.check_of(index)?.is_some())
+    }
+
+    fn check_of(self, index: StepIndex) -> Decided<Option<&'a OutcomeCheck>> {
+        let planned = planned(self.plan, index)?;
+        Ok(self.policy().effects.check(planned.tool.as_str(), planned.capability.as_str()))
+    }
+}
+
+impl Reports<'_> {
+    /// One sentence for each result that does not fit the schema that its tool announces.
+    pub(super) fn notes_about_unfit_results(&self) -> Vec<String> {
+        let doubts = self.known.steps_in_order().filter_map(|(planned, step)| {
+            let misfit = step.misfit.as_ref()?;
+            let is_done = matches!(step.stage(), Stage::Done(_));
+            let text =
+                format!("the result of {} does not fit the schema that its tool announces: {misfit}", planned.id);
+            is_done.then(|| (self.known.loop_of(planned), text))
+        });
+        limit_items(doubts, |of, more| format!("{of}: the results of {more} more items do not fit their schema"))
     }
 }

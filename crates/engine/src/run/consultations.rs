@@ -8,6 +8,7 @@ use reknit_plan::StepIndex;
 use reknit_protocol::EffectId;
 
 use super::Run;
+use super::knowledge::Knowledge;
 use super::repair_by_model::Repair;
 use super::state::{Account, Phase, Stage, State};
 use super::steps::StepRun;
@@ -95,16 +96,6 @@ impl Run {
         Ok(true)
     }
 
-    /// A question about the request, with what is attached to the request.
-    pub(super) fn with_attachments(&self, mut messages: Vec<Message>) -> Vec<Message> {
-        if let Some(Message::User { attachments, .. }) =
-            messages.iter_mut().rev().find(|message| message.role() == Role::User)
-        {
-            attachments.extend(self.started.attachments.iter().cloned());
-        }
-        messages
-    }
-
     /// The question that waits for the outcome of an effect.
     fn topic_of(&self, effect: &EffectId) -> Option<Topic> {
         let (topic, question) = if let Some(question) = self.state.phase.question() {
@@ -121,7 +112,7 @@ impl Run {
     /// Books the cost of an attempt that is over, and tells the question how much time the run has left.
     fn end_attempt(&mut self, topic: Topic, bill: Bill<'_>) -> Decided {
         let now_ms = self.state.now_ms;
-        let left_ms = self.active_ms_left();
+        let left_ms = self.known().active_ms_left();
         let (question, spent) = self.state.consultation_mut(topic)?;
         if let Some(left_ms) = left_ms {
             question.set_run_deadline(now_ms.saturating_add_unsigned(left_ms), now_ms);
@@ -212,18 +203,30 @@ impl Run {
         Ok(())
     }
 
+    /// The end of the wait before the plan, the selection or the answer is asked for again.
+    pub fn model_wait_ms(&self) -> Option<i64> {
+        self.state.phase.question()?.1.waits_until_ms()
+    }
+}
+
+impl Knowledge<'_> {
+    /// A question about the request, with what is attached to the request.
+    pub(super) fn with_attachments(&self, mut messages: Vec<Message>) -> Vec<Message> {
+        if let Some(Message::User { attachments, .. }) =
+            messages.iter_mut().rev().find(|message| message.role() == Role::User)
+        {
+            attachments.extend(self.started.attachments.iter().cloned());
+        }
+        messages
+    }
+
     /// The targets of a new question: those that did not refuse their key. If all did, all: a key may have been corrected.
     pub(super) fn rotation(&self) -> Rotation {
         let targets = &self.started.targets;
         let left: Vec<TargetName> =
-            targets.iter().filter(|target| !self.state.ruled_out.models.contains(target)).cloned().collect();
+            targets.iter().filter(|target| !self.ruled_out.models.contains(target)).cloned().collect();
         let targets = if left.is_empty() { targets.clone() } else { left };
         Rotation::new(targets, self.policy().rotation.clone())
-    }
-
-    /// The end of the wait before the plan, the selection or the answer is asked for again.
-    pub fn model_wait_ms(&self) -> Option<i64> {
-        self.state.phase.question()?.1.waits_until_ms()
     }
 }
 

@@ -9,7 +9,7 @@ use reknit_mend::CallFault;
 use reknit_plan::{INPUTS, PlannedStep};
 use reknit_protocol::{Number, StepId, Value};
 
-use super::Run;
+use super::knowledge::Knowledge;
 use crate::gate::{OriginClass, ParameterRole, StatedText};
 use crate::synthesis::numbers_in_text::{self, has_words, visit_scalars};
 use crate::synthesis::used_numbers::WORDS;
@@ -34,13 +34,13 @@ struct Sources {
     known: KnownValues,
 }
 
-impl Run {
-    fn stated_texts<'a>(&'a self, planned: &'a PlannedStep) -> impl Iterator<Item = &'a str> {
+impl<'a> Knowledge<'a> {
+    fn stated_texts(self, planned: &'a PlannedStep) -> impl Iterator<Item = &'a str> {
         let instruction = Some(planned.instruction.as_str()).filter(|_| self.is_plan_of_person());
-        [self.shown_request.as_str()].into_iter().chain(instruction)
+        [self.request].into_iter().chain(instruction)
     }
 
-    pub(super) fn evidence<'a>(&self, planned: &'a PlannedStep, fault: Option<&'a CallFault>) -> Evidence<'a> {
+    pub(super) fn evidence<'s>(&self, planned: &'s PlannedStep, fault: Option<&'s CallFault>) -> Evidence<'s> {
         let stated = StatedText::new(self.stated_texts(planned));
         Evidence { planned, fault, stated, sources: OnceCell::new() }
     }
@@ -140,7 +140,7 @@ impl Run {
 
     /// Where a value may come from that nobody computed.
     fn origin_by_value(&self, evidence: &Evidence<'_>, value: &Value, role: ParameterRole) -> OriginClass {
-        let requested = || numbers_in_text::parse_numbers(&self.shown_request);
+        let requested = || numbers_in_text::parse_numbers(self.request);
         let (planned, sources) = (evidence.planned, self.sources(evidence));
         let in_request = evidence.stated.has(value)
             || sources.requested.has(value, role)

@@ -8,6 +8,7 @@ use reknit_salvage::fit;
 
 use super::agent_sessions::AgentReply;
 use super::consultations::Topic;
+use super::knowledge::{Knowledge, Reports};
 use super::state::{Phase, PlanApproval, Stage, Stop};
 use super::status::{RunEnd, StepFacts, status_of};
 use super::steps::StepRun;
@@ -67,7 +68,7 @@ impl Run {
     /// Ends the run if a decision failed through an error in the machine itself. What was done so far is reported.
     pub(super) fn end_if_internal_error(&mut self, decided: Decided) {
         if let Err(error) = decided {
-            self.end_early(&RunEnd::InternalError, error.to_string(), self.step_reports());
+            self.end_early(&RunEnd::InternalError, error.to_string(), self.known().reports().step_reports());
         }
     }
 
@@ -83,7 +84,7 @@ impl Run {
         }
         match &self.state.phase {
             Phase::Ended(_) => {}
-            Phase::Planning { .. } if self.is_replanning() => {
+            Phase::Planning { .. } if self.known().is_replanning() => {
                 self.give_up_replanning(reason.clone());
                 self.end(AnswerAuthor::TemplateInstead(reason), None);
             }
@@ -130,18 +131,16 @@ impl Run {
         match self.policy().synthesis {
             Synthesis::Template => self.end(AnswerAuthor::Template, None),
             Synthesis::Raw => {
-                let text = synthesis::raw_text(&self.step_reports());
+                let text = synthesis::raw_text(&self.known().reports().step_reports());
                 self.end(AnswerAuthor::Raw, Some(text));
             }
             // Without any result a model can only guess.
-            Synthesis::Model if at_once || !self.has_result() => self.end(AnswerAuthor::Template, None),
+            Synthesis::Model if at_once || !self.known().reports().has_result() => {
+                self.end(AnswerAuthor::Template, None)
+            }
             Synthesis::Model => return self.ask_for_answer(),
         }
         Ok(())
-    }
-
-    fn has_result(&self) -> bool {
-        self.state.steps.iter().any(|step| matches!(step.stage(), Stage::Done(_)))
     }
 
     fn ask_for_answer(&mut self) -> Decided {
@@ -149,7 +148,7 @@ impl Run {
             self.end(AnswerAuthor::Template, None);
             return Ok(());
         }
-        let (reports, plan_outputs) = (self.step_reports(), self.plan_outputs());
+        let (reports, plan_outputs) = (self.known().reports().step_reports(), self.known().reports().plan_outputs());
         let missing = synthesis::missing_text(&reports, &plan_outputs);
         let mended = [replanned_lines(&self.state.planning.replannings), mended_lines(&reports)].concat().join("\n");
         let results = synthesis::results_text(&reports, &plan_outputs);
@@ -162,22 +161,22 @@ impl Run {
                 return Ok(());
             }
         };
-        let request = self.policy().asking.answer.to_model_request(self.with_attachments(messages));
+        let request = self.policy().asking.answer.to_model_request(self.known().with_attachments(messages));
         let id = (EffectOwner::Answer, EffectKind::Ask);
         let consultation =
-            Consultation::open(id, self.state.asked.answer, Purpose::Synthesis, request, self.rotation());
+            Consultation::open(id, self.state.asked.answer, Purpose::Synthesis, request, self.known().rotation());
         self.state.phase = Phase::Answering { consultation: Box::new(consultation) };
         self.ask(Topic::Answer)
     }
 
     /// Ends the run with this text, or with one that code writes.
     pub(super) fn end(&mut self, written_by: AnswerAuthor, text: Option<String>) {
-        let (steps, plan_outputs) = (self.step_reports(), self.plan_outputs());
-        let (has_all, has_lost) = (plan_outputs.missing.is_empty(), !self.lost_filters().is_empty());
+        let (steps, plan_outputs) = (self.known().reports().step_reports(), self.known().reports().plan_outputs());
+        let (has_all, has_lost) = (plan_outputs.missing.is_empty(), !self.known().reports().lost_filters().is_empty());
         let facts = StepFacts::new(&self.state, &self.plan, &steps, has_all, has_lost);
         let status = status_of(&RunEnd::Over(facts));
         let by_model = text.as_deref().filter(|_| written_by == AnswerAuthor::Model);
-        let doubts = self.doubts(&steps, &plan_outputs, by_model);
+        let doubts = self.known().reports().doubts(&steps, &plan_outputs, by_model);
         let text = text.unwrap_or_else(|| {
             synthesis::template_text(status, &steps, &plan_outputs, &self.state.planning.replannings)
         });
@@ -198,13 +197,19 @@ impl Run {
             spent,
         });
     }
+}
+
+impl Reports<'_> {
+    fn has_result(&self) -> bool {
+        self.known.steps.iter().any(|step| matches!(step.stage(), Stage::Done(_)))
+    }
 
     /// What a reader of the answer should verify.
     fn doubts(&self, steps: &[StepReport], plan_outputs: &PlanOutputs, text: Option<&str>) -> Vec<String> {
-        let (request, Some(plan)) = (self.shown_request.as_str(), &self.state.planning.plan) else { return Vec::new() };
+        let (request, Some(plan)) = (self.known.request, &self.known.planning.plan) else { return Vec::new() };
         let of_answer = text.and_then(|text| synthesis::doubt_about_answer(text, request, plan, steps, plan_outputs));
         // The author of a hand-written plan knows what is in it.
-        let by_model = self.started.plan.is_none();
+        let by_model = self.known.started.plan.is_none();
         let of_plan = if by_model { synthesis::doubt_about_plan(request, plan, steps) } else { None };
         let of_results = self.notes_about_unfit_results();
         let of_agents = steps.iter().filter_map(AgentReply::of).flat_map(|reply| reply.shortcomings());
@@ -215,8 +220,8 @@ impl Run {
     /// The outputs of the plan, as far as they can be computed.
     fn plan_outputs(&self) -> PlanOutputs {
         let mut plan_outputs = PlanOutputs::default();
-        for PlannedOutput { name, expression, schema } in &self.plan.outputs {
-            let evaluated = expression.evaluate(&self.results(None)).map_err(|error| error.to_string());
+        for PlannedOutput { name, expression, schema } in &self.known.plan.outputs {
+            let evaluated = expression.evaluate(&self.known.results(None)).map_err(|error| error.to_string());
             let fitted = evaluated.and_then(|evaluated| match schema {
                 None => Ok(evaluated.value),
                 Some(schema) => fit(evaluated.value, schema).map(|fitted| fitted.value).map_err(|misfit| {
@@ -234,30 +239,19 @@ impl Run {
         plan_outputs
     }
 
-    /// The steps with the items of each loop after it.
-    pub(super) fn steps_in_order(&self) -> impl Iterator<Item = (&PlannedStep, &StepRun)> {
-        let steps = self.state.steps.in_order();
-        steps.filter_map(|index| Some((self.plan.get(index)?, self.state.steps.get(index).ok()?)))
-    }
-
-    /// The step with the loop that a step is an item of.
-    pub(super) fn loop_of(&self, planned: &PlannedStep) -> Option<StepId> {
-        Some(self.plan.get(planned.item?.of)?.id.clone())
-    }
-
     /// The outcome of each step so far, with the steps that were left out of the plan at the end.
     pub(crate) fn step_reports(&self) -> Vec<StepReport> {
-        let reports = self.steps_in_order().map(|(planned, step)| StepReport {
+        let reports = self.known.steps_in_order().map(|(planned, step)| StepReport {
             step: planned.id.clone(),
-            item_of: self.loop_of(planned),
+            item_of: self.known.loop_of(planned),
             tool: planned.tool.clone(),
             capability: planned.capability.clone(),
-            session: self.session(planned, step.sent()),
+            session: self.known.session(planned, step.sent()),
             outcome: match step.stage() {
                 Stage::Done(value) => Outcome::Done(value.clone()),
                 Stage::Failed { reason, fault } => {
                     let words = fault.as_ref().map_or_else(|| reason.clone(), |fault| format!("{fault}; {reason}"));
-                    let fate = match self.side_effect(planned) {
+                    let fate = match self.known.side_effect(planned) {
                         // A read that may have happened has changed nothing.
                         SideEffect::Read => Fate::Rejected,
                         class if step.may_have_happened(class, fault.as_deref()) => Fate::Unknown,
@@ -278,7 +272,20 @@ impl Run {
             approvals: step.approval.reports.clone(),
             calls: step.sent(),
         });
-        reports.chain(self.state.planning.left_out.iter().cloned()).collect()
+        reports.chain(self.known.planning.left_out.iter().cloned()).collect()
+    }
+}
+
+impl<'a> Knowledge<'a> {
+    /// The steps with the items of each loop after it.
+    pub(super) fn steps_in_order(self) -> impl Iterator<Item = (&'a PlannedStep, &'a StepRun)> {
+        let steps = self.steps.in_order();
+        steps.filter_map(|index| Some((self.plan.get(index)?, self.steps.get(index).ok()?)))
+    }
+
+    /// The step with the loop that a step is an item of.
+    pub(super) fn loop_of(&self, planned: &PlannedStep) -> Option<StepId> {
+        Some(self.plan.get(planned.item?.of)?.id.clone())
     }
 }
 

@@ -9,6 +9,7 @@ use reknit_protocol::{Object, Path, SideEffect, StepId, Value, exact};
 use serde::{Deserialize, Serialize};
 
 use super::evidence::Evidence;
+use super::knowledge::{CallJudge, Reports};
 use super::parameter_leaves::{Leaf, collect, compare_with_replaced, display_path, top_level};
 use super::repair_by_model::changed_text;
 use super::repair_by_rules::facts_about;
@@ -111,23 +112,6 @@ fn is_moved(leaf: &Leaf<'_>, leaves: &[Leaf<'_>]) -> bool {
 }
 
 impl Run {
-    /// What the gate says about the call of a step as it stands.
-    pub(super) fn judge_call(&self, index: StepIndex) -> Decided<GateVerdict> {
-        let (planned, step) = (planned(&self.plan, index)?, self.state.steps.get(index)?);
-        let mut call = ProposedCall { class: self.side_effect(planned), ..ProposedCall::default() };
-        let is_as_written =
-            step.written.is_none() && !self.state.planning.lost_parameters.contains_key(self.written_id(planned));
-        if call.class == SideEffect::Read && is_as_written {
-            return Ok(judge(&call));
-        }
-        call.is_approved = self.is_approved(index)? || self.is_in_approved_plan(index)?;
-        if !call.is_approved {
-            let bound = BoundParameters { parameters: step.parameters.clone(), ..BoundParameters::default() };
-            call = self.proposed_call(index, planned, None, &bound)?;
-        }
-        Ok(judge(&call))
-    }
-
     /// Asks a person about a call as it stands, with what the gate found.
     pub(super) fn ask_about_findings(&mut self, index: StepIndex, findings: &[Finding]) -> Decided {
         let step = self.state.steps.get(index)?;
@@ -144,26 +128,29 @@ impl Run {
         let correction = Correction::new(change, "", &[joined(findings)]);
         self.ask_about_correction(index, Arc::new(CallFault::local(message)), correction, AskedBy::Correction)
     }
+}
 
-    /// What reads left out although the request states it, one sentence for each parameter.
-    pub(super) fn lost_filters(&self) -> Vec<String> {
-        let steps = self.plan.steps.iter().zip(self.state.steps.iter());
-        let done = self.plan.indices().zip(steps).filter(|(_, (_, step))| matches!(step.stage(), Stage::Done(_)));
-        let reads = done.filter(|(_, (planned, _))| self.side_effect(planned) == SideEffect::Read);
-        let findings = reads.filter_map(|(index, (planned, _))| match self.judge_call(index) {
-            Ok(GateVerdict::SendAndTell(_, findings)) => Some((&planned.id, findings)),
-            _ => None,
-        });
-        let lines = findings.flat_map(|(step, findings)| {
-            let lost = findings.into_iter().filter(|finding| finding.row == GateRow::DroppedFilter);
-            lost.map(move |finding| format!("step `{step}`: {finding}"))
-        });
-        lines.collect()
+impl<'a> CallJudge<'a> {
+    /// What the gate says about the call of a step as it stands.
+    pub(super) fn judge_call(&self, index: StepIndex) -> Decided<GateVerdict> {
+        let (planned, step) = (planned(self.known.plan, index)?, self.known.steps.get(index)?);
+        let mut call = ProposedCall { class: self.known.side_effect(planned), ..ProposedCall::default() };
+        let is_as_written =
+            step.written.is_none() && !self.known.planning.lost_parameters.contains_key(self.written_id(planned));
+        if call.class == SideEffect::Read && is_as_written {
+            return Ok(judge(&call));
+        }
+        call.is_approved = self.is_approved(index)? || self.is_in_approved_plan(index)?;
+        if !call.is_approved {
+            let bound = BoundParameters { parameters: step.parameters.clone(), ..BoundParameters::default() };
+            call = self.proposed_call(index, planned, None, &bound)?;
+        }
+        Ok(judge(&call))
     }
 
     /// The id under which a step is written in the plan: that of the loop for an item.
-    fn written_id<'a>(&'a self, planned: &'a PlannedStep) -> &'a StepId {
-        let of_loop = planned.item.and_then(|item| self.plan.get(item.of));
+    fn written_id(self, planned: &'a PlannedStep) -> &'a StepId {
+        let of_loop = planned.item.and_then(|item| self.known.plan.get(item.of));
         of_loop.map_or(&planned.id, |of_loop| &of_loop.id)
     }
 
@@ -199,19 +186,19 @@ impl Run {
         fault: Option<&CallFault>,
         bound: &BoundParameters,
     ) -> Decided<ProposedCall> {
-        let (class, step) = (self.side_effect(planned), self.state.steps.get(index)?);
+        let (class, step) = (self.known.side_effect(planned), self.known.steps.get(index)?);
         let written = Written::of(step);
         // What we say ourselves about a missing value is no evidence for it.
-        let is_own = |fault: &CallFault| fault.origin == FaultOrigin::Local && !self.missing(planned).is_empty();
+        let is_own = |fault: &CallFault| fault.origin == FaultOrigin::Local && !self.known.missing(planned).is_empty();
         let said = fault.or_else(|| step.last_fault().map(AsRef::as_ref)).filter(|fault| !is_own(fault));
         let facts = said.map(|fault| facts_about(planned, step, fault)).unwrap_or_default();
         let referred = match said.filter(|_| fault.is_some()) {
-            Some(fault) => self.rejected_call(planned, step, fault, &facts)?.referred_paths(),
+            Some(fault) => self.known.rejected_call(planned, step, fault, &facts)?.referred_paths(),
             None => Vec::new(),
         };
-        let replaced = self.replaced_step(planned);
+        let replaced = self.known.replaced_step(planned);
         let other_tool = replaced.filter(|(first, _)| first.tool != planned.tool);
-        let rerouted_from = self.state.planning.rerouted.get(self.written_id(planned)).cloned();
+        let rerouted_from = self.known.planning.rerouted.get(self.written_id(planned)).cloned();
         let rerouted_from = rerouted_from.or_else(|| other_tool.map(|(first, _)| first.tool.to_string()));
         let replaced = replaced.filter(|(first, _)| first.tool == planned.tool);
         let mut leaves = self.leaves(planned, &written, &bound.parameters);
@@ -225,7 +212,7 @@ impl Run {
         let comparison = Comparison {
             planned,
             class,
-            evidence: self.evidence(planned, said),
+            evidence: self.known.evidence(planned, said),
             written,
             changed: [&bound.provenance, &step.provenance],
             first: replaced.map(|(first, _)| first),
@@ -237,10 +224,10 @@ impl Run {
     }
 
     /// The leaves of the parameters that the gate has to look at.
-    fn leaves<'a>(&'a self, planned: &'a PlannedStep, written: &Written<'a>, parameters: &'a Object) -> Vec<Leaf<'a>> {
+    fn leaves(self, planned: &'a PlannedStep, written: &Written<'a>, parameters: &'a Object) -> Vec<Leaf<'a>> {
         let properties = planned.schema.as_ref().and_then(|schema| schema.source().get("properties"));
         let schema_of = |name: &str| properties.and_then(|properties| properties.get(name));
-        let looks_at_all = self.is_of_second_plan(planned) || self.may_have_typo(planned);
+        let looks_at_all = self.known.is_of_second_plan(planned) || self.may_have_typo(planned);
         let mut leaves = Vec::new();
         let lost = written.parameters.keys().filter(|name| !parameters.contains_key(name));
         for name in parameters.keys().chain(lost) {
@@ -256,7 +243,7 @@ impl Run {
                 &mut leaves,
             );
         }
-        let left_out = self.state.planning.lost_parameters.get(self.written_id(planned));
+        let left_out = self.known.planning.lost_parameters.get(self.written_id(planned));
         for (name, value) in left_out.iter().flat_map(|lost| &lost.0) {
             collect(Leaf::left_out(name, value, schema_of(name), parameters), &mut leaves);
         }
@@ -278,10 +265,10 @@ impl Run {
         let provenance = comparison.provenance_of(leaf);
         let provenance = provenance.as_ref();
         let is_open = provenance.is_some_and(is_found_before_call);
-        let is_planned = comparison.is_repeated(leaf) || !self.is_of_second_plan(planned);
+        let is_planned = comparison.is_repeated(leaf) || !self.known.is_of_second_plan(planned);
         let origin = match leaf.difference {
             ValueDifference::None if !is_open && is_planned => self.origin_of_written(provenance),
-            _ => self.origin_of_found(evidence, provenance, shown, role),
+            _ => self.known.origin_of_found(evidence, provenance, shown, role),
         };
         let stated = leaf.written.filter(|_| leaf.is_changed()).filter(|written| evidence.stated.has(written));
         // A second plan may have other values than the first one, but for what the request states and for switches.
@@ -297,7 +284,7 @@ impl Run {
             difference => difference,
         };
         let is_listed = leaf.schema.is_some_and(|schema| schema.get("enum").is_some());
-        let is_in_plan = origin == OriginClass::Literal && self.state.planning.plan.is_some();
+        let is_in_plan = origin == OriginClass::Literal && self.known.planning.plan.is_some();
         let nearly_stated = (is_in_plan && role == ParameterRole::Target && !is_listed)
             .then(|| evidence.stated.nearest(shown.as_str()?))
             .flatten();
@@ -316,21 +303,41 @@ impl Run {
     fn origin_of_written(&self, provenance: Option<&Provenance>) -> OriginClass {
         match provenance {
             Some(Provenance::Person) => OriginClass::Person,
-            Some(Provenance::Reference { step, .. }) if step.as_str() == INPUTS && self.is_plan_of_person() => {
+            Some(Provenance::Reference { step, .. }) if step.as_str() == INPUTS && self.known.is_plan_of_person() => {
                 OriginClass::Person
             }
             Some(Provenance::Reference { .. }) => OriginClass::Reference,
             Some(Provenance::Expression { .. } | Provenance::Text { .. } | Provenance::Nested { .. }) => {
                 OriginClass::Computed
             }
-            _ if self.is_plan_of_person() => OriginClass::Person,
+            _ if self.known.is_plan_of_person() => OriginClass::Person,
             _ => OriginClass::Literal,
         }
     }
 
     /// Whether a literal may be a typo: a model wrote it into a plan. An agent's own calls are its own words.
     fn may_have_typo(&self, planned: &PlannedStep) -> bool {
-        !self.is_plan_of_person() && self.state.planning.plan.is_some() && planned.parameters.names().next().is_some()
+        !self.known.is_plan_of_person()
+            && self.known.planning.plan.is_some()
+            && planned.parameters.names().next().is_some()
+    }
+}
+
+impl Reports<'_> {
+    /// What reads left out although the request states it, one sentence for each parameter.
+    pub(super) fn lost_filters(&self) -> Vec<String> {
+        let steps = self.known.plan.steps.iter().zip(self.known.steps.iter());
+        let done = self.known.plan.indices().zip(steps).filter(|(_, (_, step))| matches!(step.stage(), Stage::Done(_)));
+        let reads = done.filter(|(_, (planned, _))| self.known.side_effect(planned) == SideEffect::Read);
+        let findings = reads.filter_map(|(index, (planned, _))| match self.known.judge().judge_call(index) {
+            Ok(GateVerdict::SendAndTell(_, findings)) => Some((&planned.id, findings)),
+            _ => None,
+        });
+        let lines = findings.flat_map(|(step, findings)| {
+            let lost = findings.into_iter().filter(|finding| finding.row == GateRow::DroppedFilter);
+            lost.map(move |finding| format!("step `{step}`: {finding}"))
+        });
+        lines.collect()
     }
 }
 

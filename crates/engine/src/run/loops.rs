@@ -12,6 +12,7 @@ use reknit_expressions::{Binding, UnboundParameter, UnboundReason};
 use reknit_plan::{LoopItem, OnFailure, PlanAuthor, PlannedStep, StepIndex};
 use reknit_protocol::{StepId, Value, join_first};
 
+use super::knowledge::Knowledge;
 use super::state::{Stage, Stop};
 use super::steps::StepRun;
 use super::{ApplyError, Run, planned};
@@ -38,18 +39,18 @@ impl LoopLists {
 impl Run {
     /// Begins the loop of a step whose dependencies are done, or goes on with it after a retry.
     pub(super) fn begin_loop(&mut self, index: StepIndex, planned: &PlannedStep) -> Decided {
-        let list = match self.loop_list(index, planned)? {
+        let list = match self.known().loop_list(index, planned)? {
             Ok(list) => list,
             Err(stage) => return self.set_stage(index, stage),
         };
         let length = u32::try_from(list.len()).unwrap_or(u32::MAX);
-        let can_change = self.can_change_on_retry(planned)?;
+        let can_change = self.known().can_change_on_retry(planned)?;
         let step = self.state.steps.get_mut(index)?;
         if step.looping.length.is_none() {
             step.looping.length = Some(length);
             // The list stays what it is, also if a retry brings a result that was missing.
             step.looping.list = can_change.then(|| Value::Array(list.clone()));
-            if self.author() == PlanAuthor::Person {
+            if self.known().author() == PlanAuthor::Person {
                 self.state.account.added_tool_calls = self.state.account.added_tool_calls.saturating_add(length);
             }
         }
@@ -63,49 +64,6 @@ impl Run {
             return Ok(());
         }
         self.set_stage(index, Stage::Looping)
-    }
-
-    /// The list of a loop, or the stage of its step if there is none that it may run over.
-    fn loop_list(&self, index: StepIndex, planned: &PlannedStep) -> Decided<Result<Vec<Value>, Stage>> {
-        let foreach = planned.foreach().ok_or_else(|| InternalError::new("a loop without a list"))?;
-        let step = self.state.steps.get(index)?;
-        let evaluated = match &step.looping.list {
-            Some(list) => Ok(list.clone()),
-            None => foreach.list.evaluate(&self.results(Some(planned))).map(|evaluation| evaluation.value),
-        };
-        let failed = |reason: String| Ok(Err(Stage::Failed { reason, fault: None }));
-        let list = match evaluated {
-            Ok(Value::Array(list)) => list,
-            Ok(other) => {
-                return failed(format!("`{}` is {}, not a list", foreach.list, other.kind().with_article()));
-            }
-            Err(reason) => {
-                let otherwise = || Stage::Failed { reason: format!("its list has no value: {reason}"), fault: None };
-                return Ok(Err(without_source(&reason).unwrap_or_else(otherwise)));
-            }
-        };
-        let allowed = self.policy().limits.max_items;
-        let most = match self.author() {
-            PlanAuthor::Person => foreach.max_items.unwrap_or(allowed),
-            PlanAuthor::Model => foreach.max_items.map_or(allowed, |most| most.min(allowed)),
-        };
-        if step.looping.length.is_none() && list.len() > most as usize {
-            return failed(format!(
-                "its list has {} items, and at most {most} are allowed: set `max_items` of the step, or `max-items` in `[limits]`",
-                list.len()
-            ));
-        }
-        Ok(Ok(list))
-    }
-
-    /// Whether a retry could change a result that the step reads.
-    fn can_change_on_retry(&self, planned: &PlannedStep) -> Decided<bool> {
-        for index in &planned.dependency_indices {
-            if !matches!(self.state.steps.get(*index)?.stage(), Stage::Done(_)) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 
     /// Releases the next items of each loop that has a free place, and ends the loops that are over. Returns whether a step
@@ -124,7 +82,7 @@ impl Run {
     }
 
     fn release_items(&mut self, index: StepIndex) -> Decided {
-        if let Some(reason) = self.stops_items() {
+        if let Some(reason) = self.known().stops_items() {
             return self.skip_items(index, &reason);
         }
         let of_policy = self.policy().limits.calls_at_once;
@@ -142,18 +100,6 @@ impl Run {
             self.state.steps.release_item(next);
         }
         Ok(())
-    }
-
-    /// Why no further item starts, if the run stops or cannot pay for it.
-    fn stops_items(&self) -> Option<String> {
-        let stop = self.state.account.stop.as_ref()?;
-        let is_for_items = match stop {
-            Stop::Cancelled | Stop::StepFailed(_) | Stop::Exhausted(Exhausted::Time(_) | Exhausted::ToolCalls(_)) => {
-                true
-            }
-            Stop::Exhausted(Exhausted::ModelCalls(_) | Exhausted::Money { .. } | Exhausted::Unpriced(_)) => false,
-        };
-        is_for_items.then(|| stop.to_string())
     }
 
     fn add_item(&mut self, item: LoopItem) -> Decided<StepIndex> {
@@ -204,7 +150,7 @@ impl Run {
             }
         }
         let progress = format!("{done} of {length} items are done");
-        let stage = match (self.stops_items().filter(|_| items.len() < length), lost.first()) {
+        let stage = match (self.known().stops_items().filter(|_| items.len() < length), lost.first()) {
             (Some(reason), _) if was_sent => Stage::Failed { reason: format!("{progress}; {reason}"), fault: None },
             (Some(reason), _) => Stage::Skipped { reason },
             (None, Some((first, words))) if !planned_loop.controls.on_failure.keeps_dependents() => {
@@ -214,22 +160,11 @@ impl Run {
             (None, _) => {
                 self.fresh_results.push(index);
                 let event = self.state.events.saturating_sub(1);
-                Stage::Done(ResultHandle::new(self.loop_results(index).value(), event))
+                Stage::Done(ResultHandle::new(self.known().loop_results(index).value(), event))
             }
         };
         drop(plan);
         self.set_stage(index, stage)
-    }
-
-    /// The results of the items of a loop, in order.
-    pub(super) fn loop_results(&self, index: StepIndex) -> LoopResults {
-        let on_failure = self.plan.get(index).map(|planned| &planned.controls.on_failure);
-        let result = |item: &StepIndex| match (self.state.steps.get(*item).map(StepRun::stage), on_failure) {
-            (Ok(Stage::Done(result)), _) => result.clone(),
-            (Ok(Stage::Failed { .. } | Stage::Unconfirmed { .. }), Some(OnFailure::Use(value))) => value.clone().into(),
-            _ => Value::Null.into(),
-        };
-        LoopResults(self.state.steps.items(index).indices.iter().map(result).collect())
     }
 
     /// Adds the items of a restored run to its plan.
@@ -253,7 +188,7 @@ impl Run {
             if !is_looping {
                 continue;
             }
-            let list = self.loop_list(index, planned).ok().and_then(Result::ok);
+            let list = self.known().loop_list(index, planned).ok().and_then(Result::ok);
             let list = list.ok_or_else(|| ApplyError::Snapshot(format!("`{}` has no list", planned.id)))?;
             self.loops.0.insert(index, list.into());
         }
@@ -269,7 +204,7 @@ impl Run {
     /// Whether the condition of a step holds. Otherwise the step is over: skipped, or failed if its condition has no value.
     pub(super) fn should_run(&mut self, index: StepIndex, planned: &PlannedStep) -> Decided<bool> {
         let Some(condition) = planned.condition() else { return Ok(true) };
-        let evaluated = condition.evaluate(&self.results(Some(planned))).map(|evaluation| evaluation.value);
+        let evaluated = condition.evaluate(&self.known().results(Some(planned))).map(|evaluation| evaluation.value);
         let stage = match evaluated {
             Ok(Value::Bool(true)) => return Ok(true),
             Ok(Value::Bool(false)) => {
@@ -296,7 +231,7 @@ impl Run {
 
     /// Computes the result of a step that calls no tool.
     pub(super) fn compute_step(&mut self, index: StepIndex, planned: &PlannedStep) -> Decided {
-        let stage = match self.binding(planned) {
+        let stage = match self.known().binding(planned) {
             Binding::Bound(bound) => {
                 self.keep_bound(index, planned, bound)?;
                 // The value is kept once, as the result.
@@ -324,6 +259,74 @@ impl Run {
         let Some(stage) = unbound.iter().find_map(|unbound| without_source(&unbound.reason)) else { return Ok(false) };
         self.set_stage(index, stage)?;
         Ok(true)
+    }
+}
+
+impl Knowledge<'_> {
+    /// The list of a loop, or the stage of its step if there is none that it may run over.
+    fn loop_list(&self, index: StepIndex, planned: &PlannedStep) -> Decided<Result<Vec<Value>, Stage>> {
+        let foreach = planned.foreach().ok_or_else(|| InternalError::new("a loop without a list"))?;
+        let step = self.steps.get(index)?;
+        let evaluated = match &step.looping.list {
+            Some(list) => Ok(list.clone()),
+            None => foreach.list.evaluate(&self.results(Some(planned))).map(|evaluation| evaluation.value),
+        };
+        let failed = |reason: String| Ok(Err(Stage::Failed { reason, fault: None }));
+        let list = match evaluated {
+            Ok(Value::Array(list)) => list,
+            Ok(other) => {
+                return failed(format!("`{}` is {}, not a list", foreach.list, other.kind().with_article()));
+            }
+            Err(reason) => {
+                let otherwise = || Stage::Failed { reason: format!("its list has no value: {reason}"), fault: None };
+                return Ok(Err(without_source(&reason).unwrap_or_else(otherwise)));
+            }
+        };
+        let allowed = self.policy().limits.max_items;
+        let most = match self.author() {
+            PlanAuthor::Person => foreach.max_items.unwrap_or(allowed),
+            PlanAuthor::Model => foreach.max_items.map_or(allowed, |most| most.min(allowed)),
+        };
+        if step.looping.length.is_none() && list.len() > most as usize {
+            return failed(format!(
+                "its list has {} items, and at most {most} are allowed: set `max_items` of the step, or `max-items` in `[limits]`",
+                list.len()
+            ));
+        }
+        Ok(Ok(list))
+    }
+
+    /// Whether a retry could change a result that the step reads.
+    fn can_change_on_retry(&self, planned: &PlannedStep) -> Decided<bool> {
+        for index in &planned.dependency_indices {
+            if !matches!(self.steps.get(*index)?.stage(), Stage::Done(_)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Why no further item starts, if the run stops or cannot pay for it.
+    fn stops_items(&self) -> Option<String> {
+        let stop = self.account.stop.as_ref()?;
+        let is_for_items = match stop {
+            Stop::Cancelled | Stop::StepFailed(_) | Stop::Exhausted(Exhausted::Time(_) | Exhausted::ToolCalls(_)) => {
+                true
+            }
+            Stop::Exhausted(Exhausted::ModelCalls(_) | Exhausted::Money { .. } | Exhausted::Unpriced(_)) => false,
+        };
+        is_for_items.then(|| stop.to_string())
+    }
+
+    /// The results of the items of a loop, in order.
+    pub(super) fn loop_results(&self, index: StepIndex) -> LoopResults {
+        let on_failure = self.plan.get(index).map(|planned| &planned.controls.on_failure);
+        let result = |item: &StepIndex| match (self.steps.get(*item).map(StepRun::stage), on_failure) {
+            (Ok(Stage::Done(result)), _) => result.clone(),
+            (Ok(Stage::Failed { .. } | Stage::Unconfirmed { .. }), Some(OnFailure::Use(value))) => value.clone().into(),
+            _ => Value::Null.into(),
+        };
+        LoopResults(self.steps.items(index).indices.iter().map(result).collect())
     }
 }
 

@@ -6,7 +6,7 @@ use reknit_mend::names_quantity;
 use reknit_plan::PlannedStep;
 use reknit_protocol::{Number, Object, SideEffect, Value};
 
-use super::Run;
+use super::knowledge::{Knowledge, Reports};
 use super::state::Stage;
 use crate::synthesis::numbers_in_text::numbers_in;
 
@@ -34,7 +34,7 @@ const BEGINNINGS: [&str; 3] = ["1970-01-01", "your_", "your-"];
 /// Names before `@example.com` that nobody has. `ann@example.com` may be a real customer of a test system.
 const EXAMPLE_USERS: &str = "user email name test someone recipient me you foo john.doe jane.doe";
 
-impl Run {
+impl Knowledge<'_> {
     /// The binding of a step in which a placeholder of a changing call counts as omitted.
     pub(super) fn without_placeholders(&self, planned: &PlannedStep, binding: Binding) -> Binding {
         let is_held = match self.side_effect(planned) {
@@ -61,21 +61,6 @@ impl Run {
         Binding::Unbound { partial: bound, unbound }
     }
 
-    /// The doubts about placeholders that calls were sent with and that the tools accepted.
-    pub(super) fn doubts_about_placeholders(&self) -> Vec<String> {
-        let done = self.steps_in_order().filter(|(_, step)| matches!(step.stage(), Stage::Done(_)));
-        let found = done.flat_map(|(planned, step)| {
-            let found = self.placeholders(planned, &step.parameters, &step.provenance);
-            found.into_iter().map(|(name, value)| (planned.id.clone(), name, value))
-        });
-        let doubt = |(step, name, value)| {
-            format!(
-                "step `{step}` was sent `{name}: {value}`, which looks like a placeholder: the request does not state it"
-            )
-        };
-        found.map(doubt).collect()
-    }
-
     /// The required targets and quantities of a model's plan that are placeholders, and that the request does not state.
     fn placeholders(
         &self,
@@ -84,7 +69,7 @@ impl Run {
         provenance: &[(String, Provenance)],
     ) -> Vec<(String, Value)> {
         // A person knows what is in a plan. The calls of a session have no plan: their model has read results.
-        let is_by_model = self.started.plan.is_none() && self.state.planning.plan.is_some();
+        let is_by_model = self.started.plan.is_none() && self.planning.plan.is_some();
         let Some(schema) = planned.schema.as_ref().filter(|_| is_by_model) else { return Vec::new() };
         let required = schema.source().get("required").and_then(Value::as_array).unwrap_or_default();
         let literals = provenance.iter().filter(|(_, origin)| *origin == Provenance::Literal);
@@ -100,13 +85,30 @@ impl Run {
 
     /// Whether the request contains the value.
     fn states(&self, value: &Value) -> bool {
-        let request = self.shown_request.as_str();
+        let request = self.request;
         match value {
             Value::String(text) => {
                 !text.trim().is_empty() && request.to_lowercase().contains(&text.trim().to_lowercase())
             }
             _ => numbers_in(request).iter().any(|number| number.is_whole(0)) || request.to_lowercase().contains("zero"),
         }
+    }
+}
+
+impl Reports<'_> {
+    /// The doubts about placeholders that calls were sent with and that the tools accepted.
+    pub(super) fn doubts_about_placeholders(&self) -> Vec<String> {
+        let done = self.known.steps_in_order().filter(|(_, step)| matches!(step.stage(), Stage::Done(_)));
+        let found = done.flat_map(|(planned, step)| {
+            let found = self.known.placeholders(planned, &step.parameters, &step.provenance);
+            found.into_iter().map(|(name, value)| (planned.id.clone(), name, value))
+        });
+        let doubt = |(step, name, value)| {
+            format!(
+                "step `{step}` was sent `{name}: {value}`, which looks like a placeholder: the request does not state it"
+            )
+        };
+        found.map(doubt).collect()
     }
 }
 

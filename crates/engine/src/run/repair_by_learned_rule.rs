@@ -16,6 +16,7 @@ use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::{SideEffect, StepId};
 use serde::{Deserialize, Serialize};
 
+use super::knowledge::{Knowledge, Reports};
 use super::repair_by_model::changed_text;
 use super::repair_by_rules::{facts_about, referenced};
 use super::resolve_parameters::capability;
@@ -46,24 +47,24 @@ impl Run {
     pub(super) fn repair_by_learned_rule(&mut self, index: StepIndex, fault: &Arc<CallFault>) -> Decided<bool> {
         let plan = Arc::clone(&self.plan);
         let (planned, step) = (planned(&plan, index)?, self.state.steps.get(index)?);
-        let rules = self.usable_rules(planned, step, fault);
+        let rules = self.known().usable_rules(planned, step, fault);
         if rules.is_empty() {
             return Ok(false);
         }
-        let call = self.faulty_call(planned, step, fault)?;
+        let call = self.known().faulty_call(planned, step, fault)?;
         let fixes: Vec<RuleFix> = rules.iter().filter_map(|rule| rule.fix(&call)).collect();
         let Some(fix) = fixes.first() else { return Ok(false) };
         if let Some(other) = fixes.iter().find(|other| other.parameters != fix.parameters) {
             let words = format!("the rules {} and {} disagree", fix.rule, other.rule);
             return self.no_rule(index, words);
         }
-        let bound = match self.bound_by_rule(planned, step, fix) {
+        let bound = match self.known().bound_by_rule(planned, step, fix) {
             Ok(Some(bound)) => bound,
             Ok(None) => return Ok(false),
             Err(refused) => return self.no_rule(index, format!("rule {}: {refused}", fix.rule)),
         };
-        let held = self.judge_change(index, planned, fault, &bound)?.reasons;
-        if let Some(words) = self.cannot_ask_about(&held) {
+        let held = self.known().judge().judge_change(index, planned, fault, &bound)?.reasons;
+        if let Some(words) = self.known().judge().cannot_ask_about(&held) {
             return self.no_rule(index, format!("rule {}: {words}", fix.rule));
         }
         let step = self.state.steps.get_mut(index)?;
@@ -91,7 +92,7 @@ impl Run {
             return Ok(());
         };
         let Some(rule) = self.policy().rules.iter().find(|rule| rule.id == applied.rule) else { return Ok(()) };
-        let call = self.faulty_call(planned, step, &Arc::new(fault.clone()))?;
+        let call = self.known().faulty_call(planned, step, &Arc::new(fault.clone()))?;
         let is_about_rule = rule.error.matches(&call)
             || call.fields.is_empty()
             || call.fields.iter().any(|field| rule.named().any(|named| named == field));
@@ -111,8 +112,24 @@ impl Run {
         Ok(false)
     }
 
+    /// The corrections of this run that succeeded: rules are learned from them and judged by them.
+    pub fn lessons(&self) -> Vec<Lesson> {
+        let steps = self.plan.steps.iter().zip(self.state.steps.iter());
+        let done = steps.filter(|(_, step)| matches!(step.stage(), Stage::Done(_)));
+        // A state that the machine rules out is reported elsewhere, and teaches nothing.
+        done.filter_map(|(planned, step)| self.known().reports().lesson_of(planned, step).ok().flatten()).collect()
+    }
+
+    /// Whether the run may have lessons: one of its calls was corrected, or a model found values for it.
+    pub fn has_corrections(&self) -> bool {
+        let is_taught = |mend: &Mend| is_correction(mend) || mend.rung == Rung::Resolution;
+        self.state.steps.iter().any(|step| step.mends.iter().any(is_taught))
+    }
+}
+
+impl<'a> Knowledge<'a> {
     /// The accepted rules for the capability of a step that may change its call.
-    fn usable_rules<'a>(&'a self, planned: &PlannedStep, step: &StepRun, fault: &CallFault) -> Vec<&'a LearnedRule> {
+    fn usable_rules(self, planned: &PlannedStep, step: &StepRun, fault: &CallFault) -> Vec<&'a LearnedRule> {
         let (policy, name) = (self.policy(), capability(planned));
         let is_off =
             policy.mending.rule_changes == RuleChanges::SpellingOnly || step.rungs.rules >= policy.mending.rules;
@@ -126,7 +143,7 @@ impl Run {
             rule.capability == name
                 && rule.state == RuleState::Accepted
                 && (is_read || rule.accepted_by == Some(AcceptedBy::Person))
-                && !self.state.ruled_out.rules.contains_key(&rule.id)
+                && !self.ruled_out.rules.contains_key(&rule.id)
                 // What the plan takes from a result is converted and never replaced.
                 && taken.iter().all(|name| !rule.replaces(name))
         };
@@ -187,21 +204,9 @@ impl Run {
             request_numbers: numbers_in_text::parse_numbers(&self.started.request),
         })
     }
+}
 
-    /// The corrections of this run that succeeded: rules are learned from them and judged by them.
-    pub fn lessons(&self) -> Vec<Lesson> {
-        let steps = self.plan.steps.iter().zip(self.state.steps.iter());
-        let done = steps.filter(|(_, step)| matches!(step.stage(), Stage::Done(_)));
-        // A state that the machine rules out is reported elsewhere, and teaches nothing.
-        done.filter_map(|(planned, step)| self.lesson_of(planned, step).ok().flatten()).collect()
-    }
-
-    /// Whether the run may have lessons: one of its calls was corrected, or a model found values for it.
-    pub fn has_corrections(&self) -> bool {
-        let is_taught = |mend: &Mend| is_correction(mend) || mend.rung == Rung::Resolution;
-        self.state.steps.iter().any(|step| step.mends.iter().any(is_taught))
-    }
-
+impl Reports<'_> {
     fn lesson_of(&self, planned: &PlannedStep, step: &StepRun) -> Decided<Option<Lesson>> {
         let Some(success) = step.attempts.iter().position(|attempt| attempt.fault.is_none()) else { return Ok(None) };
         let Some((before, [accepted, ..])) = step.attempts.split_at_checked(success) else { return Ok(None) };
@@ -237,11 +242,11 @@ impl Run {
         as_failed.parameters = failed.parameters;
         let model_calls = step.rungs.resolution_asked + step.rungs.feedback_asked + step.rungs.context_asked;
         Ok(Some(Lesson {
-            place: format!("{}/{}", self.started.run, planned.id),
-            call: self.faulty_call(planned, &as_failed, &fault)?,
+            place: format!("{}/{}", self.known.started.run, planned.id),
+            call: self.known.faulty_call(planned, &as_failed, &fault)?,
             corrected: accepted.parameters.clone(),
             rung,
-            side_effect: self.side_effect(planned),
+            side_effect: self.known.side_effect(planned),
             origins: self.origins_of(step),
             model_calls,
         }))
@@ -255,18 +260,18 @@ impl Run {
         let found: Vec<&Provenance> =
             step.provenance.iter().map(|(_, origin)| origin).filter(|origin| is_found(origin)).collect();
         // Where a value is in a result, is stored as a mapping.
-        let ids: Vec<StepId> = self.plan.written_steps().iter().map(|planned| planned.id.clone()).collect();
+        let ids: Vec<StepId> = self.known.plan.written_steps().iter().map(|planned| planned.id.clone()).collect();
         if found.iter().all(|origin| learnable_expression(origin, &ids).is_some()) {
             return None;
         }
-        let Binding::Unbound { partial, unbound } = self.binding(planned) else { return None };
+        let Binding::Unbound { partial, unbound } = self.known.binding(planned) else { return None };
         let fault = Arc::new(CallFault::local(unbound_message(&unbound)));
         Some(Attempt { parameters: partial.parameters, fault: Some(fault), correction: 0 })
     }
 
     /// The expressions with which new values were explained.
     fn origins_of(&self, step: &StepRun) -> Vec<ValueOrigin> {
-        let ids: Vec<StepId> = self.plan.written_steps().iter().map(|planned| planned.id.clone()).collect();
+        let ids: Vec<StepId> = self.known.plan.written_steps().iter().map(|planned| planned.id.clone()).collect();
         let ids = StepIds::new(&ids);
         let origins = step.provenance.iter().filter_map(|(parameter, origin)| {
             Some(ValueOrigin { parameter: parameter.clone(), expression: expression_of(origin, &ids)? })

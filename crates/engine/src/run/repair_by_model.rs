@@ -15,6 +15,7 @@ use reknit_salvage::Schema;
 
 use super::consultations::{NoAnswer, Topic};
 use super::judge_call::JudgedChange;
+use super::knowledge::Knowledge;
 use super::resolve_parameters::{fixes_text, missing_text, refuse_doubtful, wanted};
 use super::state::Stage;
 use super::step_events::Correction;
@@ -55,12 +56,12 @@ pub(super) struct Repair {
 impl Run {
     /// Enters a rung that asks a model. If no model can be asked, the next rung is tried.
     pub(super) fn consult_about(&mut self, index: StepIndex, fault: Arc<CallFault>, rung: ModelRung) -> Decided {
-        if let Some(reason) = self.too_late(index, self.state.now_ms)? {
+        if let Some(reason) = self.known().too_late(index, self.state.now_ms)? {
             return self.fail_late(index, reason, Some(fault));
         }
         let plan = Arc::clone(&self.plan);
         let planned = planned(&plan, index)?;
-        let limits = self.answer_limits(planned, rung);
+        let limits = self.known().answer_limits(planned, rung);
         let step = self.state.steps.get_mut(index)?;
         match rung {
             ModelRung::Resolution => {}
@@ -69,19 +70,20 @@ impl Run {
         }
         let (asked, deadline_ms) = (*step.asked_mut(rung), step.deadline_ms);
         if self.started.targets.is_empty() {
-            let reason = self.reason_without_model(index, &fault)?;
+            let reason = self.known().reason_without_model(index, &fault)?;
             return self.on_no_advice(Repair { index, rung, fault }, NoAnswer::GaveUp(reason));
         }
-        let messages = match self.advice_messages(index, planned, &fault, rung)? {
+        let messages = match self.known().advice_messages(index, planned, &fault, rung)? {
             Ok(messages) => messages,
             Err(error) => {
                 return self.on_no_advice(Repair { index, rung, fault }, NoAnswer::GaveUp(error.to_string()));
             }
         };
-        let request = limits.to_model_request(self.with_attachments(messages)).with_format(ResponseFormat::Json);
+        let request =
+            limits.to_model_request(self.known().with_attachments(messages)).with_format(ResponseFormat::Json);
         let (kind, purpose) = question_kind(rung);
         let id = (EffectOwner::Step(planned.id.clone()), kind);
-        let mut consultation = Consultation::open(id, asked, purpose, request, self.rotation());
+        let mut consultation = Consultation::open(id, asked, purpose, request, self.known().rotation());
         if let Some(deadline_ms) = deadline_ms {
             consultation.set_deadline(deadline_ms, self.state.now_ms);
         }
@@ -96,76 +98,13 @@ impl Run {
                     uses: self.state.steps.get(index)?.uses(rung),
                     is_type_error: fault.is_type_error(),
                     fault,
-                    source_keys: self.source_keys(planned),
+                    source_keys: self.known().source_keys(planned),
                     is_independent: planned.dependencies.is_empty(),
                 }));
                 self.record_question(topic)
             }
             Err(exhausted) => self.on_no_advice(Repair { index, rung, fault }, NoAnswer::Exhausted(exhausted)),
         }
-    }
-
-    /// Temperature and length of the answer on a rung.
-    fn answer_limits(&self, planned: &PlannedStep, rung: ModelRung) -> Sampling {
-        let asking = &self.policy().asking;
-        match rung {
-            ModelRung::Resolution => self.resolution_sampling(planned),
-            ModelRung::Feedback => asking.feedback,
-            ModelRung::Context => asking.context,
-        }
-    }
-
-    fn advice_messages(
-        &self,
-        index: StepIndex,
-        planned: &PlannedStep,
-        fault: &CallFault,
-        rung: ModelRung,
-    ) -> Decided<Result<Vec<Message>, TemplateError>> {
-        let step = self.state.steps.get(index)?;
-        let missing = if rung == ModelRung::Resolution { self.missing(planned) } else { Vec::new() };
-        let wanted = wanted(planned, &missing);
-        let schema = planned
-            .schema
-            .as_ref()
-            .map_or(Value::Null, |schema| abridge(schema.source(), MAX_SHOWN_BYTES, &wanted))
-            .to_pretty();
-        let common = [
-            ("agent", planned.tool.as_str()),
-            ("capability", planned.capability.as_str()),
-            ("description", planned.description.as_str()),
-            ("instruction", planned.instruction.as_str()),
-            ("request", self.shown_request.as_str()),
-            ("schema", schema.as_str()),
-        ];
-        let facts = self.facts_shown(index, fault)?;
-        if rung == ModelRung::Feedback {
-            let details = abridge(&fault.evidence(), MAX_SHOWN_BYTES, &wanted).to_string();
-            let (attempt, parameters) = (step.attempts.len().to_string(), self.parameters_text(index)?);
-            let status = fault.status().map_or_else(|| "none".to_owned(), |status| status.to_string());
-            let own = [
-                ("attempt", attempt.as_str()),
-                ("status", status.as_str()),
-                ("code", fault.code.as_str()),
-                ("category", fault.category.as_deref().unwrap_or("unknown")),
-                ("message", fault.message.as_str()),
-                ("details", details.as_str()),
-                ("facts", facts.as_str()),
-                ("parameters", parameters.as_str()),
-            ];
-            return Ok(render(&self.started.templates.feedback, &[&common[..], &own[..]].concat()));
-        }
-        let results = self.results_before(planned);
-        let (sources, attempts) = (results.shown(&wanted), attempts_text(step, &wanted));
-        let missing = missing_text(&missing);
-        let known = [("sources", sources.as_str()), ("facts", facts.as_str())];
-        let (template, own) = match rung {
-            ModelRung::Resolution => (&self.started.templates.resolution, ("wanted", missing.as_str())),
-            ModelRung::Feedback | ModelRung::Context => {
-                (&self.started.templates.context, ("attempts", attempts.as_str()))
-            }
-        };
-        Ok(render(template, &[&common[..], &known[..], &[own]].concat()))
     }
 
     pub(super) fn on_no_advice(&mut self, repair: Repair, why: NoAnswer) -> Decided {
@@ -200,8 +139,8 @@ impl Run {
         if advice.is_same_call() && repair.rung != ModelRung::Context && fault.fate != Fate::NotSent {
             self.state.steps.get_mut(index)?.rungs.said_transient = true;
             let planned = planned(&self.plan, index)?;
-            let state = self.repair_state(self.state.steps.get(index)?, planned, fault);
-            let resend = self.resend_policy(planned);
+            let state = self.known().repair_state(self.state.steps.get(index)?, planned, fault);
+            let resend = self.known().resend_policy(planned);
             let ladder = LadderPolicy { resend: &resend, ..self.started.policy.ladder() };
             return match resend_or_give_up(fault, state, ladder) {
                 Remedy::GiveUp(words) => self.no_help(repair, words, (NoHelp::Declined, cause)),
@@ -219,22 +158,23 @@ impl Run {
         let planned = planned(&plan, index)?;
         let step = self.state.steps.get(index)?;
         let cause = rejection_cause(advice);
-        if self.may_have_happened(planned, step, fault) {
+        if self.known().may_have_happened(planned, step, fault) {
             let words = "the call may have happened, so it is not changed".to_owned();
             return self.no_help(repair, words, (NoHelp::Declined, cause));
         }
         let (removed, kept) = removable(advice, &step.parameters, planned.schema.as_deref(), fault);
         let kept = kept.join(", ");
         let note = if kept.is_empty() { String::new() } else { format!("; {kept} stays: the error does not name it") };
-        let (bound, note) = match self.corrected(step, planned, advice, &removed, &repair) {
+        let (bound, note) = match self.known().corrected(step, planned, advice, &removed, &repair) {
             Ok((bound, fixes)) => (bound, fixes + &note),
             Err(words) => return self.no_help(repair, words + &note, (NoHelp::Unusable, cause)),
         };
-        let JudgedChange { reasons: held, numbers } = self.judge_change(index, planned, fault, &bound)?;
+        let JudgedChange { reasons: held, numbers } =
+            self.known().judge().judge_change(index, planned, fault, &bound)?;
         if let Some(words) = self.reject_ungrounded(index, planned, fault, &bound, &numbers)? {
             return self.no_help(repair, words + &note, (NoHelp::Unusable, cause));
         }
-        if let Some(words) = self.cannot_ask_about(&held) {
+        if let Some(words) = self.known().judge().cannot_ask_about(&held) {
             return self.no_help(repair, words + &note, (NoHelp::Unusable, cause));
         }
         let BoundParameters { parameters, provenance, .. } = bound;
@@ -246,6 +186,101 @@ impl Run {
         let detail = MendDetail::ByModel { uses, parameters, analysis, answer: None };
         self.add_mend(index, rung.into(), MendEffect::Applied, words, detail)?;
         self.send_corrected(index, repair.fault, Correction::new(change, &advice.reason, &held))
+    }
+
+    /// Records why a rung could not help, if there is a model that it could have asked, and goes on to the next remedy.
+    pub(super) fn no_help(
+        &mut self,
+        Repair { index, rung, fault }: Repair,
+        reason: String,
+        (why, cause): (NoHelp, RejectionCause),
+    ) -> Decided {
+        if !self.started.targets.is_empty() {
+            let uses = self.state.steps.get(index)?.uses(rung);
+            let detail = MendDetail::NotByModel { uses, cause };
+            self.add_mend(index, rung.into(), MendEffect::NoHelp, reason.clone(), detail)?;
+        }
+        let state = self.known().repair_state(self.state.steps.get(index)?, planned(&self.plan, index)?, &fault);
+        let may_pass = fault.status().is_none_or(|status| status >= 500) && !fault.is_type_error();
+        let resend = self.known().resend_policy(planned(&self.plan, index)?);
+        let ladder = LadderPolicy { resend: &resend, ..self.started.policy.ladder() };
+        let next = match (rung, why) {
+            // No model judged the failure: one that can pass by itself may still do so.
+            (_, NoHelp::Unusable | NoHelp::Unavailable) if may_pass => resend_or_give_up(&fault, state, ladder),
+            (ModelRung::Resolution | ModelRung::Feedback, _) | (_, NoHelp::Unusable) => {
+                match context_or_give_up(&fault, state, ladder) {
+                    Remedy::GiveUp(next) => Remedy::GiveUp(format!("{reason}; {next}")),
+                    remedy => remedy,
+                }
+            }
+            (ModelRung::Context, NoHelp::Declined | NoHelp::Unavailable) => Remedy::GiveUp(reason),
+        };
+        self.apply_remedy(index, fault, next)
+    }
+}
+
+impl Knowledge<'_> {
+    /// Temperature and length of the answer on a rung.
+    fn answer_limits(&self, planned: &PlannedStep, rung: ModelRung) -> Sampling {
+        let asking = &self.policy().asking;
+        match rung {
+            ModelRung::Resolution => self.resolution_sampling(planned),
+            ModelRung::Feedback => asking.feedback,
+            ModelRung::Context => asking.context,
+        }
+    }
+
+    fn advice_messages(
+        &self,
+        index: StepIndex,
+        planned: &PlannedStep,
+        fault: &CallFault,
+        rung: ModelRung,
+    ) -> Decided<Result<Vec<Message>, TemplateError>> {
+        let step = self.steps.get(index)?;
+        let missing = if rung == ModelRung::Resolution { self.missing(planned) } else { Vec::new() };
+        let wanted = wanted(planned, &missing);
+        let schema = planned
+            .schema
+            .as_ref()
+            .map_or(Value::Null, |schema| abridge(schema.source(), MAX_SHOWN_BYTES, &wanted))
+            .to_pretty();
+        let common = [
+            ("agent", planned.tool.as_str()),
+            ("capability", planned.capability.as_str()),
+            ("description", planned.description.as_str()),
+            ("instruction", planned.instruction.as_str()),
+            ("request", self.request),
+            ("schema", schema.as_str()),
+        ];
+        let facts = self.facts_shown(index, fault)?;
+        if rung == ModelRung::Feedback {
+            let details = abridge(&fault.evidence(), MAX_SHOWN_BYTES, &wanted).to_string();
+            let (attempt, parameters) = (step.attempts.len().to_string(), self.parameters_text(index)?);
+            let status = fault.status().map_or_else(|| "none".to_owned(), |status| status.to_string());
+            let own = [
+                ("attempt", attempt.as_str()),
+                ("status", status.as_str()),
+                ("code", fault.code.as_str()),
+                ("category", fault.category.as_deref().unwrap_or("unknown")),
+                ("message", fault.message.as_str()),
+                ("details", details.as_str()),
+                ("facts", facts.as_str()),
+                ("parameters", parameters.as_str()),
+            ];
+            return Ok(render(&self.started.templates.feedback, &[&common[..], &own[..]].concat()));
+        }
+        let results = self.results_before(planned);
+        let (sources, attempts) = (results.shown(&wanted), attempts_text(step, &wanted));
+        let missing = missing_text(&missing);
+        let known = [("sources", sources.as_str()), ("facts", facts.as_str())];
+        let (template, own) = match rung {
+            ModelRung::Resolution => (&self.started.templates.resolution, ("wanted", missing.as_str())),
+            ModelRung::Feedback | ModelRung::Context => {
+                (&self.started.templates.context, ("attempts", attempts.as_str()))
+            }
+        };
+        Ok(render(template, &[&common[..], &known[..], &[own]].concat()))
     }
 
     /// The parameters after a correction and without those to be removed, with a note about the references that were read; or
@@ -295,36 +330,6 @@ impl Run {
             self.require_all(planned, &bound.parameters)?;
         }
         Ok((self.with_explanations(planned, bound), fixes_text(&read)))
-    }
-
-    /// Records why a rung could not help, if there is a model that it could have asked, and goes on to the next remedy.
-    pub(super) fn no_help(
-        &mut self,
-        Repair { index, rung, fault }: Repair,
-        reason: String,
-        (why, cause): (NoHelp, RejectionCause),
-    ) -> Decided {
-        if !self.started.targets.is_empty() {
-            let uses = self.state.steps.get(index)?.uses(rung);
-            let detail = MendDetail::NotByModel { uses, cause };
-            self.add_mend(index, rung.into(), MendEffect::NoHelp, reason.clone(), detail)?;
-        }
-        let state = self.repair_state(self.state.steps.get(index)?, planned(&self.plan, index)?, &fault);
-        let may_pass = fault.status().is_none_or(|status| status >= 500) && !fault.is_type_error();
-        let resend = self.resend_policy(planned(&self.plan, index)?);
-        let ladder = LadderPolicy { resend: &resend, ..self.started.policy.ladder() };
-        let next = match (rung, why) {
-            // No model judged the failure: one that can pass by itself may still do so.
-            (_, NoHelp::Unusable | NoHelp::Unavailable) if may_pass => resend_or_give_up(&fault, state, ladder),
-            (ModelRung::Resolution | ModelRung::Feedback, _) | (_, NoHelp::Unusable) => {
-                match context_or_give_up(&fault, state, ladder) {
-                    Remedy::GiveUp(next) => Remedy::GiveUp(format!("{reason}; {next}")),
-                    remedy => remedy,
-                }
-            }
-            (ModelRung::Context, NoHelp::Declined | NoHelp::Unavailable) => Remedy::GiveUp(reason),
-        };
-        self.apply_remedy(index, fault, next)
     }
 }
 

@@ -10,6 +10,7 @@ use reknit_mend::{
 use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::{SideEffect, Value};
 
+use super::knowledge::Knowledge;
 use super::repair_by_model::changed_text;
 use super::step_events::Correction;
 use super::steps::StepRun;
@@ -22,13 +23,13 @@ impl Run {
     pub(super) fn repair_by_rules(&mut self, index: StepIndex, fault: &Arc<CallFault>) -> Decided<bool> {
         let plan = Arc::clone(&self.plan);
         let (planned, step) = (planned(&plan, index)?, self.state.steps.get(index)?);
-        if self.may_have_happened(planned, step, fault) || step.rungs.facts >= self.policy().mending.facts {
+        if self.known().may_have_happened(planned, step, fault) || step.rungs.facts >= self.policy().mending.facts {
             return Ok(false);
         }
         let facts = facts_about(planned, step, fault);
-        let call = self.rejected_call(planned, step, fault, &facts)?;
-        let Some(amendment) = self.rule_repair(planned, &call) else { return Ok(false) };
-        if step.counts.calls == 0 && self.require_all(planned, &amendment.parameters).is_err() {
+        let call = self.known().rejected_call(planned, step, fault, &facts)?;
+        let Some(amendment) = self.known().rule_repair(planned, &call) else { return Ok(false) };
+        if step.counts.calls == 0 && self.known().require_all(planned, &amendment.parameters).is_err() {
             return Ok(false);
         }
         let schema = planned.schema.as_deref();
@@ -38,10 +39,10 @@ impl Run {
                 "it was tried before".to_owned()
             }
             Ok(CorrectionOutcome::Changed(bound)) => {
-                let held = self.judge_change(index, planned, fault, &bound)?.reasons;
+                let held = self.known().judge().judge_change(index, planned, fault, &bound)?.reasons;
                 // Nothing else can change an unsafe call, either.
-                let is_unsafe = self.side_effect(planned) == SideEffect::Unsafe;
-                if let Some(words) = self.cannot_ask_about(&held).filter(|_| !is_unsafe) {
+                let is_unsafe = self.known().side_effect(planned) == SideEffect::Unsafe;
+                if let Some(words) = self.known().judge().cannot_ask_about(&held).filter(|_| !is_unsafe) {
                     let words = format!("{}: {words}", amendment.description);
                     self.add_mend(index, Rung::Facts, MendEffect::NoHelp, words, MendDetail::ByRule)?;
                     return Ok(false);
@@ -62,7 +63,9 @@ impl Run {
         self.add_mend(index, Rung::Facts, MendEffect::NoHelp, words, MendDetail::ByRule)?;
         Ok(false)
     }
+}
 
+impl<'a> Knowledge<'a> {
     /// The repair by rules, which the gate may let a person decide.
     fn rule_repair(&self, planned: &PlannedStep, call: &RejectedCall<'_>) -> Option<RuleRepair> {
         if let Some(repair) = repair_by_rules(call.clone()) {
@@ -85,7 +88,7 @@ impl Run {
 
     /// Whether an error speaks of the parameters that were sent.
     pub(super) fn is_about_input(&self, index: StepIndex, fault: &CallFault) -> Decided<bool> {
-        let (planned, step) = (planned(&self.plan, index)?, self.state.steps.get(index)?);
+        let (planned, step) = (planned(self.plan, index)?, self.steps.get(index)?);
         let facts = facts_about(planned, step, fault);
         let case = self.rejected_call(planned, step, fault, &facts)?;
         Ok(facts.iter().any(|fact| case.fact_applies(fact)))
@@ -93,7 +96,7 @@ impl Run {
 
     /// Why a call is given up if there is no model: a rule's change was refused, a model could have helped, or nothing can.
     pub(super) fn reason_without_model(&self, index: StepIndex, fault: &CallFault) -> Decided<String> {
-        let (planned, step) = (planned(&self.plan, index)?, self.state.steps.get(index)?);
+        let (planned, step) = (planned(self.plan, index)?, self.steps.get(index)?);
         let is_refusal = |mend: &&Mend| mend.rung == Rung::Facts && mend.effect == MendEffect::NoHelp;
         if let Some(refused) = step.mends.iter().rev().find(is_refusal) {
             return Ok(refused.description.clone());
@@ -112,7 +115,7 @@ impl Run {
     /// The facts that an error states, one per line, for a model. Parameters without the format that the schema states are added:
     /// they may be the cause, although they were sent.
     pub(super) fn facts_shown(&self, index: StepIndex, fault: &CallFault) -> Decided<String> {
-        let (planned, step) = (planned(&self.plan, index)?, self.state.steps.get(index)?);
+        let (planned, step) = (planned(self.plan, index)?, self.steps.get(index)?);
         let mut facts = facts_about(planned, step, fault);
         if let Some(schema) = planned.schema.as_ref().filter(|_| fault.origin != FaultOrigin::Local) {
             let problems = schema.format_problems(&Value::Object(step.parameters.clone()));
@@ -123,8 +126,8 @@ impl Run {
         Ok(facts_as_lines(&facts))
     }
 
-    pub(super) fn rejected_call<'a>(
-        &'a self,
+    pub(super) fn rejected_call(
+        self,
         planned: &'a PlannedStep,
         step: &'a StepRun,
         fault: &'a CallFault,
@@ -142,7 +145,7 @@ impl Run {
                 (RuleChanges::BySideEffect, SideEffect::Read | SideEffect::Unsafe) => AllowedChanges::Any,
                 (RuleChanges::BySideEffect, _) => AllowedChanges::WithEvidence,
             },
-            request: [&self.shown_request, &planned.instruction],
+            request: [self.request, &planned.instruction],
             results: self.dependency_results(planned)?.into_iter().map(|(step, value)| (&step.id, value)).collect(),
         })
     }

@@ -16,6 +16,7 @@ use reknit_plan::{
 use reknit_protocol::{Plan, SideEffect, StepId};
 
 use super::finish::left_out_report;
+use super::knowledge::{Knowledge, SecondPlan};
 use super::state::{Phase, PlanApproval, Stage};
 use super::steps::StepRun;
 use super::{Run, planned};
@@ -37,10 +38,10 @@ impl Run {
 
     /// Asks for a plan of what is missing, if steps failed for which there may be another way. Returns whether it did.
     pub(super) fn replan(&mut self) -> Decided<bool> {
-        if !self.may_replan() {
+        if !self.known().second_plan().may_replan() {
             return Ok(false);
         }
-        let replaceable = self.replaceable_steps()?;
+        let replaceable = self.known().second_plan().replaceable_steps()?;
         let mut failed = Vec::new();
         for (index, planned) in self.plan.indices().zip(self.plan.written_steps()) {
             let has_failed = matches!(self.state.steps.get(index)?.stage(), Stage::Failed { .. });
@@ -58,140 +59,6 @@ impl Run {
         Ok(matches!(self.state.phase, Phase::Planning { .. }))
     }
 
-    /// A person's plan is never replaced, and neither is one that a person or a limit has stopped.
-    fn may_replan(&self) -> bool {
-        let by_model = self.started.plan.is_none() && self.state.planning.plan.is_some();
-        let is_allowed = self.state.planning.replannings.len() < self.policy().planning.replans as usize;
-        let gave_up = self.state.planning.replannings.last().is_some_and(|last| last.gave_up.is_some());
-        by_model && is_allowed && !gave_up && self.state.account.stop.is_none() && !self.started.targets.is_empty()
-    }
-
-    /// Whether the planner is asked, or was asked, for a plan of what is missing.
-    pub(super) fn is_replanning(&self) -> bool {
-        self.state.planning.plan.is_some()
-    }
-
-    /// The failed and skipped steps that a second plan may replace.
-    fn replaceable_steps(&self) -> Decided<BTreeSet<StepIndex>> {
-        let mut found = BTreeSet::new();
-        for (index, planned) in self.plan.indices().zip(&self.plan.steps) {
-            let of_item =
-                matches!(self.state.steps.get(index)?.stage(), Stage::Skipped { .. }) && planned.item.is_some();
-            if of_item || self.can_be_replaced(index, planned)? {
-                found.insert(index);
-            }
-        }
-        for index in self.plan.indices() {
-            let items = &self.state.steps.items(index).indices;
-            let is_kept = |item: &StepIndex| {
-                let stage = self.state.steps.get(*item).map(StepRun::stage);
-                !found.contains(item) && !matches!(stage, Ok(Stage::Done(_) | Stage::SkippedByCondition { .. }))
-            };
-            if items.iter().any(is_kept) {
-                found.remove(&index);
-            }
-        }
-        // A skipped step is replaced together with all the steps whose results it lacks.
-        loop {
-            let before = found.len();
-            for (index, planned) in self.plan.indices().zip(self.plan.written_steps()) {
-                if !matches!(self.state.steps.get(index)?.stage(), Stage::Skipped { .. }) {
-                    continue;
-                }
-                let mut lost = Vec::new();
-                for needed in &planned.dependency_indices {
-                    if matches!(
-                        self.state.steps.get(*needed)?.stage(),
-                        Stage::Failed { .. } | Stage::Unconfirmed { .. } | Stage::Skipped { .. }
-                    ) {
-                        lost.push(*needed);
-                    }
-                }
-                if !lost.is_empty() && lost.iter().all(|needed| found.contains(needed)) {
-                    found.insert(index);
-                }
-            }
-            if found.len() == before {
-                return Ok(found);
-            }
-        }
-    }
-
-    /// Whether another plan may do in another way what a step failed to do: nobody decided against its call, nothing denies
-    /// access to it, and it has surely had no effect.
-    fn can_be_replaced(&self, index: StepIndex, planned: &PlannedStep) -> Decided<bool> {
-        let step = self.state.steps.get(index)?;
-        let Stage::Failed { fault, .. } = step.stage() else { return Ok(false) };
-        let fault = fault.as_deref().or_else(|| step.last_fault().map(AsRef::as_ref));
-        Ok(!step.replaced
-            && !step.approval.withheld
-            && step.key_holder.is_none()
-            && !planned.controls.on_failure.keeps_dependents()
-            && !step.may_have_happened(self.side_effect(planned), fault)
-            && !fault.is_some_and(CallFault::denies_access)
-            && !self.is_avoided(index)?)
-    }
-
-    /// The steps whose calls do not only read and may have had an effect nobody knows.
-    fn uncertain(&self) -> Vec<(&PlannedStep, &StepRun)> {
-        let reports = self.step_reports();
-        let steps = self.steps_in_order().zip(&reports);
-        let uncertain = steps.filter(|((planned, _), report)| {
-            let is_unknown = match &report.outcome {
-                Outcome::Failed { fate, .. } => *fate == reknit_mend::Fate::Unknown,
-                Outcome::Unconfirmed { .. } => true,
-                Outcome::Done(_) | Outcome::Skipped { .. } => false,
-            };
-            is_unknown && self.side_effect(planned) != SideEffect::Read
-        });
-        uncertain.map(|(step, _)| step).collect()
-    }
-
-    /// The prompt for a plan, with what became of the first one.
-    pub(super) fn with_progress(&self, mut messages: Vec<Message>) -> Result<Vec<Message>, TemplateError> {
-        let done = self.shown_steps(|stage| matches!(stage, Stage::Done(_)));
-        let failed = self.shown_steps(|stage| matches!(stage, Stage::Failed { .. } | Stage::Skipped { .. }));
-        let uncertain: Vec<String> =
-            self.uncertain().iter().map(|(planned, step)| format!("- {}", shown_call(planned, step))).collect();
-        let next = format!("step-{}", self.plan.written_steps().len() + 1);
-        let values = [
-            ("done", if done.is_empty() { "nothing" } else { &done }),
-            ("failed", failed.as_str()),
-            ("uncertain", &uncertain.join("\n")),
-            ("next", next.as_str()),
-        ];
-        let progress = render(&self.started.templates.replan, &values)?;
-        let progress = progress.iter().map(Message::text).collect::<Vec<_>>().join("\n\n");
-        if let Some(last) = messages.pop() {
-            messages.push(Message::user(format!("{}\n\n{progress}", last.text())));
-        }
-        Ok(messages)
-    }
-
-    /// The steps in some stages, one line each; of the items of a loop the first ones.
-    fn shown_steps(&self, is_shown: impl Fn(&Stage) -> bool) -> String {
-        let lines = self.steps_in_order().filter(|(_, step)| is_shown(step.stage())).filter_map(|(planned, step)| {
-            let is_in_list = planned
-                .item
-                .is_some_and(|item| self.state.steps.get(item.of).is_ok_and(|of| matches!(of.stage(), Stage::Done(_))));
-            let call = shown_call(planned, step);
-            let words = match step.stage() {
-                Stage::Done(result) => abridge(&response_data(&result.load()), SHOWN_RESULT, &[]).to_string(),
-                Stage::Failed { fault, .. } if fault.as_deref().is_some_and(CallFault::denies_access) => {
-                    "access was denied".to_owned()
-                }
-                Stage::Failed { reason, fault } => match fault {
-                    Some(fault) => format!("failed: {fault}; {reason}"),
-                    None => format!("failed: {reason}"),
-                },
-                Stage::Skipped { reason } => format!("not made: {reason}"),
-                _ => return None,
-            };
-            (!is_in_list).then(|| (self.loop_of(planned), format!("- {call}: {words}")))
-        });
-        limit_items(lines, |of, more| format!("- {of}: {more} more items")).join("\n")
-    }
-
     /// The text of a model is a plan of what is missing. Fails with its problems.
     pub(super) fn accept_second_plan(
         &mut self,
@@ -207,7 +74,7 @@ impl Run {
         };
         // The first plan was corrected. A planner that repeats a done step word for word repeats its mistakes, too.
         let mut corrected = second.clone();
-        correct_plan(&mut corrected, self.catalogue(), self.author());
+        correct_plan(&mut corrected, self.catalogue(), self.known().author());
         for (step, corrected) in second.steps.iter_mut().zip(corrected.steps) {
             if is_done(&step.step_id) {
                 *step = corrected;
@@ -225,16 +92,18 @@ impl Run {
         let mut plan = extended.plan;
         let is_added = |step: &StepId| extended.added.contains(step);
         let written = plan.clone();
-        let mut fixes = correct_plan(&mut plan, self.catalogue(), self.author());
+        let mut fixes = correct_plan(&mut plan, self.catalogue(), self.known().author());
         fixes.retain(|fix| is_added(&fix.step));
         repairs.extend(fixes.iter().map(ToString::to_string));
-        self.add_confirmations(&mut plan);
+        self.known().add_confirmations(&mut plan);
         // The first steps have run as they are.
         for (step, known) in plan.steps.iter_mut().zip(&first.steps) {
             step.clone_from(known);
         }
         let is_new = |problem: &&PlanProblem| problem.location.step.as_ref().is_none_or(is_added);
-        let tolerable = match check_tolerantly(&plan, self.catalogue(), self.author(), |step| self.only_reads(step)) {
+        let tolerable = match check_tolerantly(&plan, self.catalogue(), self.known().author(), |step| {
+            self.known().only_reads(step)
+        }) {
             Ok(tolerable) => tolerable,
             Err(problems) => {
                 let new: Vec<String> = problems.iter().filter(is_new).map(ToString::to_string).collect();
@@ -245,8 +114,9 @@ impl Run {
         let TolerablePlan { kept, left_out, dropped, .. } = &tolerable;
         let tolerated = kept.iter().chain(left_out).chain(dropped.iter().map(|(_, problem)| problem));
         let tolerated: Vec<String> = tolerated.filter(is_new).map(ToString::to_string).collect();
-        let mut problems = self.second_plan_problems(&tolerable.checked, first.steps.len());
-        problems.extend(self.read_call_problems(&tolerable.plan).iter().filter(is_new).map(ToString::to_string));
+        let mut problems = self.known().second_plan().second_plan_problems(&tolerable.checked, first.steps.len());
+        problems
+            .extend(self.known().read_call_problems(&tolerable.plan).iter().filter(is_new).map(ToString::to_string));
         if !is_last {
             problems.extend(tolerated.iter().cloned());
         }
@@ -260,34 +130,9 @@ impl Run {
         Ok(Ok(()))
     }
 
-    /// What the steps of a second plan must not do: call what may have happened, or need a result that there is not.
-    fn second_plan_problems(&self, checked: &CheckedPlan, kept: usize) -> Vec<String> {
-        let uncertain = self.uncertain();
-        let mut problems = Vec::new();
-        for new in checked.written_steps().iter().skip(kept) {
-            let is_same = |(step, _): &&(&PlannedStep, &StepRun)| {
-                !new.computed && step.tool == new.tool && step.capability == new.capability
-            };
-            if let Some((step, _)) = uncertain.iter().find(is_same) {
-                problems.push(format!(
-                    "step `{}`: `{}/{}` may have happened in step `{}`, so it is not planned again (leave it out)",
-                    new.id, new.tool, new.capability, step.id
-                ));
-            }
-            for (needed, at) in new.dependencies.iter().zip(&new.dependency_indices) {
-                let stage = self.state.steps.get(*at).map(StepRun::stage);
-                let has_value = matches!(stage, Ok(Stage::Done(_) | Stage::SkippedByCondition { .. }));
-                if at.get() < kept && !has_value {
-                    problems.push(format!("step `{}` needs `{needed}`, which has no result (plan it anew)", new.id));
-                }
-            }
-        }
-        problems
-    }
-
     /// Adds the steps of a checked second plan behind those that were written before, and before the items of loops.
     fn extend_plan(&mut self, tolerable: TolerablePlan, repairs: Vec<String>) -> Decided {
-        for index in self.replaceable_steps()? {
+        for index in self.known().second_plan().replaceable_steps()? {
             self.state.steps.get_mut(index)?.replaced = true;
         }
         let kept = self.plan.written_steps().len();
@@ -301,7 +146,7 @@ impl Run {
         self.plan = Arc::new(plan);
         self.state.planning.plan = Some(tolerable.plan);
         // The items of loops have other indices now, under which their results are released again.
-        self.fresh_results = self.plan.indices().filter(|index| self.is_done(*index)).collect();
+        self.fresh_results = self.plan.indices().filter(|index| self.known().is_done(*index)).collect();
         self.state.planning.left_out.extend(tolerable.dropped.iter().map(left_out_report));
         self.record(RunRecord::PlanAccepted { steps: added.len(), repairs: repairs.clone() });
         self.state.planning.repairs.extend(repairs);
@@ -312,10 +157,6 @@ impl Run {
         self.state.phase = Phase::Running;
         self.state.planning.approval = PlanApproval::NotAsked;
         self.ask_about_plan()
-    }
-
-    fn is_done(&self, index: StepIndex) -> bool {
-        self.state.steps.get(index).is_ok_and(|step| matches!(step.stage(), Stage::Done(_)))
     }
 
     /// There is no second plan: the run ends with what it has.
@@ -334,20 +175,192 @@ impl Run {
             self.state.asked.plan = consultation.asked();
         }
     }
+}
+
+impl<'a> SecondPlan<'a> {
+    /// A person's plan is never replaced, and neither is one that a person or a limit has stopped.
+    fn may_replan(&self) -> bool {
+        let by_model = self.known.started.plan.is_none() && self.known.planning.plan.is_some();
+        let is_allowed = self.known.planning.replannings.len() < self.known.policy().planning.replans as usize;
+        let gave_up = self.known.planning.replannings.last().is_some_and(|last| last.gave_up.is_some());
+        by_model
+            && is_allowed
+            && !gave_up
+            && self.known.account.stop.is_none()
+            && !self.known.started.targets.is_empty()
+    }
+
+    /// The failed and skipped steps that a second plan may replace.
+    fn replaceable_steps(&self) -> Decided<BTreeSet<StepIndex>> {
+        let mut found = BTreeSet::new();
+        for (index, planned) in self.known.plan.indices().zip(&self.known.plan.steps) {
+            let of_item =
+                matches!(self.known.steps.get(index)?.stage(), Stage::Skipped { .. }) && planned.item.is_some();
+            if of_item || self.can_be_replaced(index, planned)? {
+                found.insert(index);
+            }
+        }
+        for index in self.known.plan.indices() {
+            let items = &self.known.steps.items(index).indices;
+            let is_kept = |item: &StepIndex| {
+                let stage = self.known.steps.get(*item).map(StepRun::stage);
+                !found.contains(item) && !matches!(stage, Ok(Stage::Done(_) | Stage::SkippedByCondition { .. }))
+            };
+            if items.iter().any(is_kept) {
+                found.remove(&index);
+            }
+        }
+        // A skipped step is replaced together with all the steps whose results it lacks.
+        loop {
+            let before = found.len();
+            for (index, planned) in self.known.plan.indices().zip(self.known.plan.written_steps()) {
+                if !matches!(self.known.steps.get(index)?.stage(), Stage::Skipped { .. }) {
+                    continue;
+                }
+                let mut lost = Vec::new();
+                for needed in &planned.dependency_indices {
+                    if matches!(
+                        self.known.steps.get(*needed)?.stage(),
+                        Stage::Failed { .. } | Stage::Unconfirmed { .. } | Stage::Skipped { .. }
+                    ) {
+                        lost.push(*needed);
+                    }
+                }
+                if !lost.is_empty() && lost.iter().all(|needed| found.contains(needed)) {
+                    found.insert(index);
+                }
+            }
+            if found.len() == before {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// Whether another plan may do in another way what a step failed to do: nobody decided against its call, nothing denies
+    /// access to it, and it has surely had no effect.
+    fn can_be_replaced(&self, index: StepIndex, planned: &PlannedStep) -> Decided<bool> {
+        let step = self.known.steps.get(index)?;
+        let Stage::Failed { fault, .. } = step.stage() else { return Ok(false) };
+        let fault = fault.as_deref().or_else(|| step.last_fault().map(AsRef::as_ref));
+        Ok(!step.replaced
+            && !step.approval.withheld
+            && step.key_holder.is_none()
+            && !planned.controls.on_failure.keeps_dependents()
+            && !step.may_have_happened(self.known.side_effect(planned), fault)
+            && !fault.is_some_and(CallFault::denies_access)
+            && !self.known.is_avoided(index)?)
+    }
+
+    /// The steps whose calls do not only read and may have had an effect nobody knows.
+    fn uncertain(self) -> Vec<(&'a PlannedStep, &'a StepRun)> {
+        let reports = self.known.reports().step_reports();
+        let steps = self.known.steps_in_order().zip(&reports);
+        let uncertain = steps.filter(|((planned, _), report)| {
+            let is_unknown = match &report.outcome {
+                Outcome::Failed { fate, .. } => *fate == reknit_mend::Fate::Unknown,
+                Outcome::Unconfirmed { .. } => true,
+                Outcome::Done(_) | Outcome::Skipped { .. } => false,
+            };
+            is_unknown && self.known.side_effect(planned) != SideEffect::Read
+        });
+        uncertain.map(|(step, _)| step).collect()
+    }
+
+    /// The prompt for a plan, with what became of the first one.
+    pub(super) fn with_progress(&self, mut messages: Vec<Message>) -> Result<Vec<Message>, TemplateError> {
+        let done = self.shown_steps(|stage| matches!(stage, Stage::Done(_)));
+        let failed = self.shown_steps(|stage| matches!(stage, Stage::Failed { .. } | Stage::Skipped { .. }));
+        let uncertain: Vec<String> =
+            self.uncertain().iter().map(|(planned, step)| format!("- {}", shown_call(planned, step))).collect();
+        let next = format!("step-{}", self.known.plan.written_steps().len() + 1);
+        let values = [
+            ("done", if done.is_empty() { "nothing" } else { &done }),
+            ("failed", failed.as_str()),
+            ("uncertain", &uncertain.join("\n")),
+            ("next", next.as_str()),
+        ];
+        let progress = render(&self.known.started.templates.replan, &values)?;
+        let progress = progress.iter().map(Message::text).collect::<Vec<_>>().join("\n\n");
+        if let Some(last) = messages.pop() {
+            messages.push(Message::user(format!("{}\n\n{progress}", last.text())));
+        }
+        Ok(messages)
+    }
+
+    /// The steps in some stages, one line each; of the items of a loop the first ones.
+    fn shown_steps(&self, is_shown: impl Fn(&Stage) -> bool) -> String {
+        let lines =
+            self.known.steps_in_order().filter(|(_, step)| is_shown(step.stage())).filter_map(|(planned, step)| {
+                let is_in_list = planned.item.is_some_and(|item| {
+                    self.known.steps.get(item.of).is_ok_and(|of| matches!(of.stage(), Stage::Done(_)))
+                });
+                let call = shown_call(planned, step);
+                let words = match step.stage() {
+                    Stage::Done(result) => abridge(&response_data(&result.load()), SHOWN_RESULT, &[]).to_string(),
+                    Stage::Failed { fault, .. } if fault.as_deref().is_some_and(CallFault::denies_access) => {
+                        "access was denied".to_owned()
+                    }
+                    Stage::Failed { reason, fault } => match fault {
+                        Some(fault) => format!("failed: {fault}; {reason}"),
+                        None => format!("failed: {reason}"),
+                    },
+                    Stage::Skipped { reason } => format!("not made: {reason}"),
+                    _ => return None,
+                };
+                (!is_in_list).then(|| (self.known.loop_of(planned), format!("- {call}: {words}")))
+            });
+        limit_items(lines, |of, more| format!("- {of}: {more} more items")).join("\n")
+    }
+
+    /// What the steps of a second plan must not do: call what may have happened, or need a result that there is not.
+    fn second_plan_problems(&self, checked: &CheckedPlan, kept: usize) -> Vec<String> {
+        let uncertain = self.uncertain();
+        let mut problems = Vec::new();
+        for new in checked.written_steps().iter().skip(kept) {
+            let is_same = |(step, _): &&(&PlannedStep, &StepRun)| {
+                !new.computed && step.tool == new.tool && step.capability == new.capability
+            };
+            if let Some((step, _)) = uncertain.iter().find(is_same) {
+                problems.push(format!(
+                    "step `{}`: `{}/{}` may have happened in step `{}`, so it is not planned again (leave it out)",
+                    new.id, new.tool, new.capability, step.id
+                ));
+            }
+            for (needed, at) in new.dependencies.iter().zip(&new.dependency_indices) {
+                let stage = self.known.steps.get(*at).map(StepRun::stage);
+                let has_value = matches!(stage, Ok(Stage::Done(_) | Stage::SkippedByCondition { .. }));
+                if at.get() < kept && !has_value {
+                    problems.push(format!("step `{}` needs `{needed}`, which has no result (plan it anew)", new.id));
+                }
+            }
+        }
+        problems
+    }
+}
+
+impl<'a> Knowledge<'a> {
+    /// Whether the planner is asked, or was asked, for a plan of what is missing.
+    pub(super) fn is_replanning(&self) -> bool {
+        self.planning.plan.is_some()
+    }
+
+    fn is_done(&self, index: StepIndex) -> bool {
+        self.steps.get(index).is_ok_and(|step| matches!(step.stage(), Stage::Done(_)))
+    }
 
     /// Whether a step belongs to a second plan, also as an item of a loop.
     pub(super) fn is_of_second_plan(&self, planned: &PlannedStep) -> bool {
         let id = self.loop_of(planned).unwrap_or_else(|| planned.id.clone());
-        self.state.planning.replannings.iter().any(|replanning| replanning.added.contains(&id))
+        self.planning.replannings.iter().any(|replanning| replanning.added.contains(&id))
     }
 
     /// The failed step of the first plan that a step of a second plan replaces: it has the same capability, if possible of the
     /// same tool.
-    pub(super) fn replaced_step(&self, planned: &PlannedStep) -> Option<(&PlannedStep, &StepRun)> {
+    pub(super) fn replaced_step(self, planned: &PlannedStep) -> Option<(&'a PlannedStep, &'a StepRun)> {
         if !self.is_of_second_plan(planned) {
             return None;
         }
-        let steps = self.plan.steps.iter().zip(self.state.steps.iter());
+        let steps = self.plan.steps.iter().zip(self.steps.iter());
         let replaced = |(other, step): &(&PlannedStep, &StepRun)| {
             step.replaced && other.capability == planned.capability && !self.is_of_second_plan(other)
         };
@@ -358,15 +371,15 @@ impl Run {
 
     /// The result of the same call in the first plan: a second plan makes it only once more if it polls.
     pub(super) fn earlier_result(&self, index: StepIndex) -> Decided<Option<ResultHandle>> {
-        if self.state.planning.replannings.is_empty() {
+        if self.planning.replannings.is_empty() {
             return Ok(None);
         }
-        let (planned, step) = (planned(&self.plan, index)?, self.state.steps.get(index)?);
+        let (planned, step) = (planned(self.plan, index)?, self.steps.get(index)?);
         if step.counts.calls > 0 || planned.controls.until.is_some() || !self.is_of_second_plan(planned) {
             return Ok(None);
         }
         let wanted = step.as_call(planned);
-        let steps = self.plan.steps.iter().zip(self.state.steps.iter());
+        let steps = self.plan.steps.iter().zip(self.steps.iter());
         Ok(steps
             .filter(|(other, _)| other.tool == planned.tool && other.capability == planned.capability)
             .filter(|(other, step)| step.sent() > 0 && !self.is_of_second_plan(other))

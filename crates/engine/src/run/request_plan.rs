@@ -13,6 +13,7 @@ use reknit_protocol::{EffectKind, EffectOwner, Object, Plan, SideEffect, Step, e
 
 use super::consultations::{NoAnswer, Topic};
 use super::finish::left_out_report;
+use super::knowledge::Knowledge;
 use super::state::{LostParameters, Phase, RejectedPlan, Stop};
 use super::status::RunEnd;
 use super::steps::Steps;
@@ -49,11 +50,16 @@ impl Run {
             Ok(messages) => messages,
             Err(error) => return self.select_by_search(error.to_string()),
         };
-        let messages = self.with_attachments(messages);
+        let messages = self.known().with_attachments(messages);
         let request = self.policy().asking.choice.to_model_request(messages).with_format(ResponseFormat::Json);
         let id = (EffectOwner::Plan, EffectKind::Select);
-        let consultation =
-            Consultation::open(id, self.state.asked.selection, Purpose::TieredSelection, request, self.rotation());
+        let consultation = Consultation::open(
+            id,
+            self.state.asked.selection,
+            Purpose::TieredSelection,
+            request,
+            self.known().rotation(),
+        );
         self.state.phase = Phase::Selecting { consultation: Box::new(consultation) };
         self.ask(Topic::Selection)
     }
@@ -89,7 +95,7 @@ impl Run {
             Phase::Planning { attempt, consultation } => (attempt + 1, consultation.asked(), consultation.max_tokens()),
             _ => (1, self.state.asked.plan, sampling.max_tokens),
         };
-        let shown = self.shown_tools();
+        let shown = self.known().shown_tools();
         let tools = describe_tools(&shown);
         let last = rejected.map_or_else(String::new, |rejected| truncate(rejected.text.to_owned(), SHOWN_ANSWER));
         let values = [
@@ -99,8 +105,11 @@ impl Run {
             ("problems", rejected.map_or("", |rejected| rejected.problems)),
         ];
         let rendered = render(&self.started.templates.plan, &values);
-        let rendered =
-            if self.is_replanning() { rendered.and_then(|messages| self.with_progress(messages)) } else { rendered };
+        let rendered = if self.known().is_replanning() {
+            rendered.and_then(|messages| self.known().second_plan().with_progress(messages))
+        } else {
+            rendered
+        };
         let messages = match rendered {
             Ok(messages) => messages,
             Err(error) => {
@@ -110,19 +119,13 @@ impl Run {
         };
         let format = plan_json_schema(&shown, self.policy().planning.language)
             .map_or(ResponseFormat::Json, |schema| ResponseFormat::Schema { name: "plan".to_owned(), schema });
-        let request =
-            Sampling { max_tokens, ..sampling }.to_model_request(self.with_attachments(messages)).with_format(format);
+        let request = Sampling { max_tokens, ..sampling }
+            .to_model_request(self.known().with_attachments(messages))
+            .with_format(format);
         let id = (EffectOwner::Plan, EffectKind::Ask);
-        let consultation = Consultation::open(id, asked, Purpose::PlanGeneration, request, self.rotation());
+        let consultation = Consultation::open(id, asked, Purpose::PlanGeneration, request, self.known().rotation());
         self.state.phase = Phase::Planning { attempt, consultation: Box::new(consultation) };
         self.ask(Topic::Plan { attempt })
-    }
-
-    pub(super) fn shown_tools(&self) -> Cow<'_, Catalogue> {
-        match &self.state.planning.choice {
-            Some(choice) => Cow::Owned(self.catalogue().restricted_to(&choice.shown)),
-            None => Cow::Borrowed(self.catalogue()),
-        }
     }
 
     pub(super) fn on_no_plan(&mut self, why: NoAnswer) {
@@ -139,7 +142,7 @@ impl Run {
 
     /// Ends a run for which there is no plan. One that wanted a second plan goes on with what it has.
     fn end_without_plan(&mut self, end: &RunEnd<'_>, reason: String) {
-        if self.is_replanning() {
+        if self.known().is_replanning() {
             self.give_up_replanning(reason);
         } else {
             self.end_early(end, reason, Vec::new());
@@ -148,11 +151,13 @@ impl Run {
 
     pub(super) fn on_plan_text(&mut self, text: &str, attempt: u32) -> Decided {
         let is_last = attempt > self.policy().planning.retries;
-        let (cause, problems) = match self.read_plan(text) {
-            Ok((plan, repairs)) if self.is_replanning() => match self.accept_second_plan(plan, repairs, is_last)? {
-                Ok(()) => return Ok(()),
-                Err(problems) => (PlanRejection::Problems, problems),
-            },
+        let (cause, problems) = match self.known().read_plan(text) {
+            Ok((plan, repairs)) if self.known().is_replanning() => {
+                match self.accept_second_plan(plan, repairs, is_last)? {
+                    Ok(()) => return Ok(()),
+                    Err(problems) => (PlanRejection::Problems, problems),
+                }
+            }
             Ok((plan, repairs)) => match self.accept_plan(plan.clone(), repairs.clone())? {
                 Ok(()) => return Ok(()),
                 Err(_) if is_last && self.accept_tolerable_plan(plan, repairs)? => return Ok(()),
@@ -178,17 +183,6 @@ impl Run {
         Ok(())
     }
 
-    /// The plan in a model's text and the repairs it needed, or why there is none.
-    fn read_plan(&self, text: &str) -> Result<(Plan, Vec<String>), String> {
-        let (mut plan, reading) = read_plan(text, &self.started.request).map_err(|error| error_chain(&error))?;
-        let mut repairs: Vec<String> = reading.fixes.iter().map(|fix| fix.kind.description().to_owned()).collect();
-        repairs.dedup();
-        if self.policy().planning.language == PlanLanguage::Controls {
-            repairs.extend(place_controls(&mut plan, self.catalogue()).iter().map(ToString::to_string));
-        }
-        Ok((plan, repairs))
-    }
-
     /// Starts a plan that a person gave, or ends the run with its problems.
     pub(super) fn accept_given_plan(&mut self, plan: Plan) -> Decided {
         if let Err(problems) = self.accept_plan(plan, Vec::new())? {
@@ -203,12 +197,13 @@ impl Run {
     fn accept_tolerable_plan(&mut self, mut plan: Plan, mut repairs: Vec<String>) -> Decided<bool> {
         let written = plan.clone();
         repairs.extend(self.correct_first_plan(&mut plan));
-        self.add_confirmations(&mut plan);
-        let Ok(tolerable) = check_tolerantly(&plan, self.catalogue(), self.author(), |step| self.only_reads(step))
+        self.known().add_confirmations(&mut plan);
+        let Ok(tolerable) =
+            check_tolerantly(&plan, self.catalogue(), self.known().author(), |step| self.known().only_reads(step))
         else {
             return Ok(false);
         };
-        if !self.read_call_problems(&tolerable.plan).is_empty() {
+        if !self.known().read_call_problems(&tolerable.plan).is_empty() {
             return Ok(false);
         }
         let Ok(inputs) = resolve_inputs(&tolerable.plan, &self.started.inputs) else { return Ok(false) };
@@ -227,27 +222,10 @@ impl Run {
         Ok(true)
     }
 
-    /// Whether the call of a step changes nothing.
-    pub(super) fn only_reads(&self, step: &Step) -> bool {
-        self.policy().effects.class_of_step(step, self.catalogue()) == Some(SideEffect::Read)
-    }
-
-    /// The calls that are made again and again although they do not only read.
-    pub(super) fn read_call_problems(&self, plan: &Plan) -> Vec<PlanProblem> {
-        check_read_calls(plan, |step| self.policy().effects.class_of_step(step, self.catalogue()))
-    }
-
-    /// Adds what the configuration expects of results. A plan that is only written does not get it.
-    pub(super) fn add_confirmations(&self, plan: &mut Plan) {
-        if !self.policy().planning.only {
-            self.policy().effects.add_confirmations(plan);
-        }
-    }
-
     /// Starts a plan after correcting it.
     fn accept_plan(&mut self, mut plan: Plan, mut repairs: Vec<String>) -> Decided<Result<(), Vec<PlanProblem>>> {
         repairs.extend(self.correct_first_plan(&mut plan));
-        self.add_confirmations(&mut plan);
+        self.known().add_confirmations(&mut plan);
         if let Err(problems) = self.prepare(&plan) {
             return Ok(Err(problems));
         }
@@ -257,7 +235,7 @@ impl Run {
 
     /// Corrects a first plan, and keeps which of its steps go to another tool.
     fn correct_first_plan(&mut self, plan: &mut Plan) -> Vec<String> {
-        let fixes = correct_plan(plan, self.catalogue(), self.author());
+        let fixes = correct_plan(plan, self.catalogue(), self.known().author());
         self.state.planning.rerouted.clear();
         self.note_rerouted(&fixes, plan);
         fixes.iter().map(ToString::to_string).collect()
@@ -301,5 +279,42 @@ impl Run {
         self.state.planning.plan = Some(plan);
         self.state.phase = Phase::Running;
         self.ask_about_plan()
+    }
+}
+
+impl<'a> Knowledge<'a> {
+    pub(super) fn shown_tools(self) -> Cow<'a, Catalogue> {
+        match &self.planning.choice {
+            Some(choice) => Cow::Owned(self.catalogue().restricted_to(&choice.shown)),
+            None => Cow::Borrowed(self.catalogue()),
+        }
+    }
+
+    /// The plan in a model's text and the repairs it needed, or why there is none.
+    fn read_plan(&self, text: &str) -> Result<(Plan, Vec<String>), String> {
+        let (mut plan, reading) = read_plan(text, &self.started.request).map_err(|error| error_chain(&error))?;
+        let mut repairs: Vec<String> = reading.fixes.iter().map(|fix| fix.kind.description().to_owned()).collect();
+        repairs.dedup();
+        if self.policy().planning.language == PlanLanguage::Controls {
+            repairs.extend(place_controls(&mut plan, self.catalogue()).iter().map(ToString::to_string));
+        }
+        Ok((plan, repairs))
+    }
+
+    /// Whether the call of a step changes nothing.
+    pub(super) fn only_reads(&self, step: &Step) -> bool {
+        self.policy().effects.class_of_step(step, self.catalogue()) == Some(SideEffect::Read)
+    }
+
+    /// The calls that are made again and again although they do not only read.
+    pub(super) fn read_call_problems(&self, plan: &Plan) -> Vec<PlanProblem> {
+        check_read_calls(plan, |step| self.policy().effects.class_of_step(step, self.catalogue()))
+    }
+
+    /// Adds what the configuration expects of results. A plan that is only written does not get it.
+    pub(super) fn add_confirmations(&self, plan: &mut Plan) {
+        if !self.policy().planning.only {
+            self.policy().effects.add_confirmations(plan);
+        }
     }
 }

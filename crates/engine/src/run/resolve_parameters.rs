@@ -14,6 +14,7 @@ use reknit_model_api::ModelAnswer;
 use reknit_plan::{ITEM, PlannedStep, ReadValues, StepIndex, read_values};
 use reknit_protocol::{Object, SideEffect, StepId, Value, truncate};
 
+use super::knowledge::Knowledge;
 use super::repair_by_model::{NoHelp, Repair, changed_text};
 use super::state::Stage;
 use super::step_events::Correction;
@@ -31,6 +32,76 @@ const TOKENS_PER_VALUE: u32 = 100;
 const SHOWN_REASON: usize = 400;
 
 impl Run {
+    /// Where models found values for calls that succeeded: later runs use these mappings without asking.
+    pub fn learned(&self) -> Vec<ParameterMapping> {
+        if self.policy().mending.learning == Learning::Off {
+            return Vec::new();
+        }
+        let steps: Vec<StepId> = self.plan.written_steps().iter().map(|planned| planned.id.clone()).collect();
+        let mut learned = Vec::new();
+        for (planned, step) in self.plan.steps.iter().zip(self.state.steps.iter()) {
+            let found = step.provenance.iter().filter(|_| matches!(step.stage(), Stage::Done(_)));
+            // A value that the plan itself asked for says nothing about a plan that leaves it out.
+            for (parameter, provenance) in found.filter(|(name, _)| planned.parameters.get(name).is_none()) {
+                let Some((producer, expression)) = learnable_expression(provenance, &steps) else { continue };
+                let producer = self.plan.step(producer.as_str()).map(capability);
+                let (consumer, parameter) = (capability(planned), parameter.clone());
+                let status = MappingStatus::Inferred;
+                learned.extend(producer.map(|producer| ParameterMapping {
+                    producer,
+                    consumer,
+                    parameter,
+                    expression,
+                    status,
+                }));
+            }
+        }
+        learned
+    }
+
+    /// Applies a model's answer about where the missing values are.
+    pub(super) fn on_resolution_text(&mut self, repair: Repair, answer: Arc<ModelAnswer>) -> Decided {
+        let index = repair.index;
+        let plan = Arc::clone(&self.plan);
+        let planned = planned(&plan, index)?;
+        let parameters = self.state.steps.get(index)?.parameters.clone();
+        let supplied = parse_parameter_values(&answer.text)
+            .and_then(|values| self.known().supplied(&parameters, planned, &values));
+        let why = (NoHelp::Unusable, RejectionCause::Refused);
+        let (FilledParameters { bound, ignored }, fixes) = match supplied {
+            Ok(supplied) => supplied,
+            Err(words) => return self.no_help(repair, words, why),
+        };
+        if let Some(words) = self.reject_ungrounded(index, planned, &repair.fault, &bound, &[])? {
+            return self.no_help(repair, words, why);
+        }
+        let held = self.known().judge().judge_change(index, planned, &repair.fault, &bound)?.reasons;
+        if let Some(words) = self.known().judge().cannot_ask_about(&held) {
+            return self.no_help(repair, words, why);
+        }
+        let change = changed_text(&parameters, &bound.parameters);
+        let mut words = format!("{change}: found in the request or in results{fixes}");
+        if !ignored.is_empty() {
+            words = format!("{words}; not asked for, and ignored: {}", ignored.join(", "));
+        }
+        let step = self.state.steps.get_mut(index)?;
+        step.set_parameters(bound.parameters.clone(), bound.provenance);
+        let detail = MendDetail::ByModel {
+            uses: 1,
+            parameters: bound.parameters,
+            analysis: String::new(),
+            answer: Some(answer),
+        };
+        self.add_mend(index, Rung::Resolution, MendEffect::Applied, words, detail)?;
+        if held.is_empty() {
+            return self.set_stage(index, Stage::Queued);
+        }
+        let correction = Correction::new(change, "", &held);
+        self.ask_about_correction(index, repair.fault, correction, AskedBy::Correction)
+    }
+}
+
+impl<'a> Knowledge<'a> {
     /// Temperature and length of a model's answer about the missing values of a step.
     pub(super) fn resolution_sampling(&self, planned: &PlannedStep) -> Sampling {
         let sampling = self.policy().asking.resolution;
@@ -49,7 +120,7 @@ impl Run {
     }
 
     /// The learned mappings that apply to a step, with the earlier steps whose results they read.
-    fn learned_for<'a>(&'a self, planned: &'a PlannedStep) -> Vec<MappingCandidate<'a>> {
+    fn learned_for(self, planned: &'a PlannedStep) -> Vec<MappingCandidate<'a>> {
         let name = capability(planned);
         let mappings = self.started.mappings.iter().filter(|mapping| mapping.consumer == name);
         // If nobody can approve the value of an inferred mapping, a model is asked as if nothing had been learned.
@@ -88,80 +159,12 @@ impl Run {
         indices
     }
 
-    /// Where models found values for calls that succeeded: later runs use these mappings without asking.
-    pub fn learned(&self) -> Vec<ParameterMapping> {
-        if self.policy().mending.learning == Learning::Off {
-            return Vec::new();
-        }
-        let steps: Vec<StepId> = self.plan.written_steps().iter().map(|planned| planned.id.clone()).collect();
-        let mut learned = Vec::new();
-        for (planned, step) in self.plan.steps.iter().zip(self.state.steps.iter()) {
-            let found = step.provenance.iter().filter(|_| matches!(step.stage(), Stage::Done(_)));
-            // A value that the plan itself asked for says nothing about a plan that leaves it out.
-            for (parameter, provenance) in found.filter(|(name, _)| planned.parameters.get(name).is_none()) {
-                let Some((producer, expression)) = learnable_expression(provenance, &steps) else { continue };
-                let producer = self.plan.step(producer.as_str()).map(capability);
-                let (consumer, parameter) = (capability(planned), parameter.clone());
-                let status = MappingStatus::Inferred;
-                learned.extend(producer.map(|producer| ParameterMapping {
-                    producer,
-                    consumer,
-                    parameter,
-                    expression,
-                    status,
-                }));
-            }
-        }
-        learned
-    }
-
     /// The parameters of a step that have no value. They follow from the plan and the results, so they are not stored.
     pub(super) fn missing(&self, planned: &PlannedStep) -> Vec<UnboundParameter> {
         match self.binding(planned) {
             Binding::Unbound { unbound, .. } => unbound,
             Binding::Bound(_) | Binding::Misfit { .. } => Vec::new(),
         }
-    }
-
-    /// Applies a model's answer about where the missing values are.
-    pub(super) fn on_resolution_text(&mut self, repair: Repair, answer: Arc<ModelAnswer>) -> Decided {
-        let index = repair.index;
-        let plan = Arc::clone(&self.plan);
-        let planned = planned(&plan, index)?;
-        let parameters = self.state.steps.get(index)?.parameters.clone();
-        let supplied =
-            parse_parameter_values(&answer.text).and_then(|values| self.supplied(&parameters, planned, &values));
-        let why = (NoHelp::Unusable, RejectionCause::Refused);
-        let (FilledParameters { bound, ignored }, fixes) = match supplied {
-            Ok(supplied) => supplied,
-            Err(words) => return self.no_help(repair, words, why),
-        };
-        if let Some(words) = self.reject_ungrounded(index, planned, &repair.fault, &bound, &[])? {
-            return self.no_help(repair, words, why);
-        }
-        let held = self.judge_change(index, planned, &repair.fault, &bound)?.reasons;
-        if let Some(words) = self.cannot_ask_about(&held) {
-            return self.no_help(repair, words, why);
-        }
-        let change = changed_text(&parameters, &bound.parameters);
-        let mut words = format!("{change}: found in the request or in results{fixes}");
-        if !ignored.is_empty() {
-            words = format!("{words}; not asked for, and ignored: {}", ignored.join(", "));
-        }
-        let step = self.state.steps.get_mut(index)?;
-        step.set_parameters(bound.parameters.clone(), bound.provenance);
-        let detail = MendDetail::ByModel {
-            uses: 1,
-            parameters: bound.parameters,
-            analysis: String::new(),
-            answer: Some(answer),
-        };
-        self.add_mend(index, Rung::Resolution, MendEffect::Applied, words, detail)?;
-        if held.is_empty() {
-            return self.set_stage(index, Stage::Queued);
-        }
-        let correction = Correction::new(change, "", &held);
-        self.ask_about_correction(index, repair.fault, correction, AskedBy::Correction)
     }
 
     /// The parameters with the values of a model's answer, and a note about the references that were read.
@@ -187,7 +190,7 @@ impl Run {
     pub(super) fn read_references(&self, planned: &PlannedStep, current: &Object, values: &Object) -> ReadValues {
         let is_new = |(name, value): &(&str, &Value)| current.get(name) != Some(*value);
         let new: Object = values.iter().filter(is_new).map(|(name, value)| (name.to_owned(), value.clone())).collect();
-        let plan = self.state.planning.plan.as_ref().or(self.started.plan.as_ref());
+        let plan = self.planning.plan.as_ref().or(self.started.plan.as_ref());
         let mut read = match plan {
             Some(plan) => read_values(plan, self.catalogue(), &planned.id, &new),
             // The calls of a session cannot refer to each other.

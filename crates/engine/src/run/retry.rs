@@ -10,6 +10,7 @@ use reknit_protocol::SideEffect;
 use serde::{Deserialize, Serialize};
 
 use super::consultations::Topic;
+use super::knowledge::Knowledge;
 use super::state::{PaidAgain, Phase, PlanApproval, Stage};
 use super::steps::StepRun;
 use super::{Run, planned};
@@ -87,7 +88,7 @@ impl Run {
         let has_rest = match &self.state.planning.plan {
             Some(_) => {
                 let mut steps = self.plan.steps.iter().zip(self.state.steps.iter());
-                steps.any(|(planned, step)| self.can_go_on(planned, step))
+                steps.any(|(planned, step)| self.known().can_go_on(planned, step))
             }
             // No model wrote a plan.
             None => self.started.plan.is_none(),
@@ -102,7 +103,7 @@ impl Run {
 
     pub(super) fn on_retried(&mut self) -> Decided {
         self.renew_limits();
-        let reopened = self.reopenings()?;
+        let reopened = self.known().reopenings()?;
         self.record(RunRecord::Retried {
             times: self.state.retries,
             request: self.started.request.clone(),
@@ -146,18 +147,6 @@ impl Run {
         }
     }
 
-    /// Whether a retry would do anything about a step. A call that was made is not made again to get another result.
-    fn can_go_on(&self, planned: &PlannedStep, step: &StepRun) -> bool {
-        match step.stage() {
-            Stage::Done(_) => false,
-            _ if step.replaced => false,
-            Stage::Unconfirmed { .. } => {
-                self.side_effect(planned) == SideEffect::Read || planned.controls.verify.is_some()
-            }
-            _ => true,
-        }
-    }
-
     /// The limits of the run count anew. What was spent stays in its sum.
     fn renew_limits(&mut self) {
         let state = &mut self.state;
@@ -171,11 +160,25 @@ impl Run {
         state.ruled_out.models.clear();
         state.ruled_out.failures.clear();
     }
+}
+
+impl Knowledge<'_> {
+    /// Whether a retry would do anything about a step. A call that was made is not made again to get another result.
+    fn can_go_on(&self, planned: &PlannedStep, step: &StepRun) -> bool {
+        match step.stage() {
+            Stage::Done(_) => false,
+            _ if step.replaced => false,
+            Stage::Unconfirmed { .. } => {
+                self.side_effect(planned) == SideEffect::Read || planned.controls.verify.is_some()
+            }
+            _ => true,
+        }
+    }
 
     /// Whether the items of a step are all done, if it has any. Otherwise its result is not complete.
     fn has_done_items(&self, index: StepIndex) -> Decided<bool> {
-        for item in &self.state.steps.items(index).indices {
-            if !matches!(self.state.steps.get(*item)?.stage(), Stage::Done(_)) {
+        for item in &self.steps.items(index).indices {
+            if !matches!(self.steps.get(*item)?.stage(), Stage::Done(_)) {
                 return Ok(false);
             }
         }
@@ -186,7 +189,7 @@ impl Run {
     fn reopenings(&self) -> Decided<Vec<(StepIndex, Option<Reopened>)>> {
         let mut reopened = Vec::new();
         for index in self.plan.indices() {
-            let (planned, step) = (planned(&self.plan, index)?, self.state.steps.get(index)?);
+            let (planned, step) = (planned(self.plan, index)?, self.steps.get(index)?);
             let class = self.side_effect(planned);
             let fault = match step.stage() {
                 Stage::Done(_) if self.has_done_items(index)? => continue,

@@ -9,6 +9,7 @@ use reknit_protocol::{
     CallTool, CapabilityName, EffectId, EffectKind, Object, SideEffect, StepId, ToolName, Value, join_first,
 };
 
+use super::knowledge::Knowledge;
 use super::parameter_leaves::display_path;
 use super::resolve_parameters::found_names;
 use super::state::{Phase, PlanApproval, Stage};
@@ -126,7 +127,7 @@ impl Run {
 
     fn bind_step(&mut self, index: StepIndex, planned: &PlannedStep) -> Decided {
         self.record_reading(index, planned)?;
-        match self.binding(planned) {
+        match self.known().binding(planned) {
             Binding::Bound(bound) => {
                 if !bound.changes.is_empty() {
                     let changes = bound.changes.iter();
@@ -137,7 +138,7 @@ impl Run {
                 }
                 self.keep_bound(index, planned, bound)?;
                 self.record_learned(index)?;
-                if let Some(fault) = self.unreadable_dates(index, planned)? {
+                if let Some(fault) = self.known().unreadable_dates(index, planned)? {
                     return self.on_verdict(index, Verdict::Correctable(fault));
                 }
                 self.set_stage(index, Stage::Queued)
@@ -155,17 +156,6 @@ impl Run {
                 self.on_verdict(index, Verdict::Correctable(CallFault::local(message)))
             }
         }
-    }
-
-    /// Why a call that changes something is not sent with these dates: a tool could only guess which days they are.
-    fn unreadable_dates(&self, index: StepIndex, planned: &PlannedStep) -> Decided<Option<CallFault>> {
-        let Some(schema) = planned.schema.as_ref().filter(|_| self.side_effect(planned) != SideEffect::Read) else {
-            return Ok(None);
-        };
-        let parameters = Value::Object(self.state.steps.get(index)?.parameters.clone());
-        let problems = schema.unreadable_dates(&parameters);
-        let message = || format!("the parameters have dates that can be misread: {}", join_first(&problems));
-        Ok((!problems.is_empty()).then(|| CallFault::local(message())))
     }
 
     pub(super) fn keep_bound(&mut self, index: StepIndex, planned: &PlannedStep, bound: BoundParameters) -> Decided {
@@ -222,7 +212,9 @@ impl Run {
         let step = self.state.steps.get(index)?;
         let asked = step.rungs.resolution_asked > step.before_retry.resolutions;
         match self.policy().mending.resolution {
-            ResolutionPolicy::Once if !asked && !self.started.targets.is_empty() && !self.nobody_approves(index)? => {
+            ResolutionPolicy::Once
+                if !asked && !self.started.targets.is_empty() && !self.known().nobody_approves(index)? =>
+            {
                 self.consult_about(index, fault, ModelRung::Resolution)
             }
             ResolutionPolicy::Once | ResolutionPolicy::Off => {
@@ -233,23 +225,23 @@ impl Run {
 
     /// Starts the call of a queued step, if the budget lasts.
     fn leave_queue(&mut self, index: StepIndex) -> Decided {
-        if self.is_avoided(index)? {
+        if self.known().is_avoided(index)? {
             let reason = "not made: an earlier call with the same arguments may have happened".to_owned();
             return self.set_stage(index, Stage::Failed { reason, fault: None });
         }
-        if let (true, _) = self.denied_like(index)? {
+        if let (true, _) = self.known().denied_like(index)? {
             let reason = "not made: a person denied the same call in this session".to_owned();
             self.state.steps.get_mut(index)?.approval.withheld = true;
             return self.set_stage(index, Stage::Failed { reason, fault: None });
         }
-        if let Some(result) = self.earlier_result(index)? {
+        if let Some(result) = self.known().earlier_result(index)? {
             let plan = Arc::clone(&self.plan);
             return self.confirm(index, planned(&plan, index)?, result);
         }
-        if let Some(reason) = self.too_late(index, self.state.now_ms)? {
+        if let Some(reason) = self.known().too_late(index, self.state.now_ms)? {
             return self.fail_late(index, reason, None);
         }
-        let pass = match self.judge_call(index)? {
+        let pass = match self.known().judge().judge_call(index)? {
             GateVerdict::Send(pass) => pass,
             GateVerdict::SendAndTell(pass, findings) => {
                 self.tell_wired(index, &findings)?;
@@ -261,7 +253,7 @@ impl Run {
                 return self.set_stage(index, Stage::Failed { reason, fault: None });
             }
         };
-        if let Some(reason) = self.rule_to_ask(index)? {
+        if let Some(reason) = self.known().judge().rule_to_ask(index)? {
             return self.ask_about_call(index, reason);
         }
         let charged = match self.reserve_for_session(index)? {
@@ -276,48 +268,10 @@ impl Run {
             return self.set_stage(index, stage);
         }
         self.note_missing_key(index)?;
-        let call = admit(self.next_call(index)?, pass);
+        let call = admit(self.known().next_call(index)?, pass);
         self.state.steps.get_mut(index)?.counts.calls += 1;
         self.record(RunRecord::CallStarted(call.share()));
         self.set_stage(index, Stage::Calling(call))
-    }
-
-    /// The call that a step would make next.
-    pub(super) fn next_call(&self, index: StepIndex) -> Decided<CallTool> {
-        let (planned, step) = (planned(&self.plan, index)?, self.state.steps.get(index)?);
-        let call = self.call_of(planned, &step.parameters);
-        let key = || idempotency_key(self.started.run.as_str(), planned.id.as_str(), step.correction);
-        Ok(CallTool {
-            id: EffectId::of_step(&planned.id, EffectKind::Call, step.counts.calls + 1),
-            idempotency_key: (call.side_effect != SideEffect::Read).then(key),
-            business_key: self.business_key(planned, &step.parameters),
-            timeout_ms: self.call_timeout_ms(step),
-            ..call
-        })
-    }
-
-    /// A call of a step with these parameters, without what only a step in progress knows.
-    pub(super) fn call_of(&self, planned: &PlannedStep, parameters: &Object) -> CallTool {
-        let id = EffectId::of_step(&planned.id, EffectKind::Call, 1);
-        let (names, timeout_ms) = ((&planned.tool, &planned.capability), self.policy().limits.call_ms);
-        let read = read_call(id, &planned.id, names, parameters.clone(), timeout_ms);
-        CallTool { side_effect: self.side_effect(planned), ..read }
-    }
-
-    /// Whether no model can help: a person approves every value that it finds, and nobody can be asked.
-    fn nobody_approves(&self, index: StepIndex) -> Decided<bool> {
-        let is_unsafe = self.side_effect(planned(&self.plan, index)?) == SideEffect::Unsafe;
-        Ok(is_unsafe && self.policy().people == PeoplePolicy::Nobody)
-    }
-
-    /// Whether a call may be made twice without harm.
-    pub(super) fn is_harmless(&self, planned: &PlannedStep) -> bool {
-        matches!(self.side_effect(planned), SideEffect::Read | SideEffect::Idempotent)
-    }
-
-    /// The side effect of a step's call, as declared by the tool or overridden by the policy.
-    pub(super) fn side_effect(&self, planned: &PlannedStep) -> SideEffect {
-        self.policy().effects.class(planned.tool.as_str(), planned.capability.as_str(), planned.declared)
     }
 
     /// The pass of a call of our own that confirms or checks what another call did. Fails unless the capability only reads.
@@ -399,9 +353,61 @@ impl Run {
         let fresh = std::mem::take(&mut self.fresh_results);
         for index in fresh.into_iter().chain(self.loaded_results.take()) {
             let is_loop = self.plan.get(index).is_some_and(|planned| planned.foreach().is_some());
-            let of_items: Option<Arc<dyn ResultSource>> = is_loop.then(|| Arc::new(self.loop_results(index)) as _);
+            let of_items: Option<Arc<dyn ResultSource>> =
+                is_loop.then(|| Arc::new(self.known().loop_results(index)) as _);
             self.state.steps.release_result(index, of_items.as_ref().unwrap_or(source), &self.loaded_results);
         }
+    }
+}
+
+impl Knowledge<'_> {
+    /// Why a call that changes something is not sent with these dates: a tool could only guess which days they are.
+    fn unreadable_dates(&self, index: StepIndex, planned: &PlannedStep) -> Decided<Option<CallFault>> {
+        let Some(schema) = planned.schema.as_ref().filter(|_| self.side_effect(planned) != SideEffect::Read) else {
+            return Ok(None);
+        };
+        let parameters = Value::Object(self.steps.get(index)?.parameters.clone());
+        let problems = schema.unreadable_dates(&parameters);
+        let message = || format!("the parameters have dates that can be misread: {}", join_first(&problems));
+        Ok((!problems.is_empty()).then(|| CallFault::local(message())))
+    }
+
+    /// The call that a step would make next.
+    pub(super) fn next_call(&self, index: StepIndex) -> Decided<CallTool> {
+        let (planned, step) = (planned(self.plan, index)?, self.steps.get(index)?);
+        let call = self.call_of(planned, &step.parameters);
+        let key = || idempotency_key(self.started.run.as_str(), planned.id.as_str(), step.correction);
+        Ok(CallTool {
+            id: EffectId::of_step(&planned.id, EffectKind::Call, step.counts.calls + 1),
+            idempotency_key: (call.side_effect != SideEffect::Read).then(key),
+            business_key: self.business_key(planned, &step.parameters),
+            timeout_ms: self.call_timeout_ms(step),
+            ..call
+        })
+    }
+
+    /// A call of a step with these parameters, without what only a step in progress knows.
+    pub(super) fn call_of(&self, planned: &PlannedStep, parameters: &Object) -> CallTool {
+        let id = EffectId::of_step(&planned.id, EffectKind::Call, 1);
+        let (names, timeout_ms) = ((&planned.tool, &planned.capability), self.policy().limits.call_ms);
+        let read = read_call(id, &planned.id, names, parameters.clone(), timeout_ms);
+        CallTool { side_effect: self.side_effect(planned), ..read }
+    }
+
+    /// Whether no model can help: a person approves every value that it finds, and nobody can be asked.
+    fn nobody_approves(&self, index: StepIndex) -> Decided<bool> {
+        let is_unsafe = self.side_effect(planned(self.plan, index)?) == SideEffect::Unsafe;
+        Ok(is_unsafe && self.policy().people == PeoplePolicy::Nobody)
+    }
+
+    /// Whether a call may be made twice without harm.
+    pub(super) fn is_harmless(&self, planned: &PlannedStep) -> bool {
+        matches!(self.side_effect(planned), SideEffect::Read | SideEffect::Idempotent)
+    }
+
+    /// The side effect of a step's call, as declared by the tool or overridden by the policy.
+    pub(super) fn side_effect(&self, planned: &PlannedStep) -> SideEffect {
+        self.policy().effects.class(planned.tool.as_str(), planned.capability.as_str(), planned.declared)
     }
 }
 

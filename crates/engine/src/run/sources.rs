@@ -6,7 +6,7 @@ use reknit_expressions::{StepResult, StepResults, abridge_results};
 use reknit_plan::{CheckedPlan, INPUTS, ITEM, OnFailure, PlanAuthor, PlannedStep, REPLY, RESULT, StepIndex};
 use reknit_protocol::{StepId, Value};
 
-use super::Run;
+use super::knowledge::Knowledge;
 use super::state::Stage;
 use super::steps::{StepRun, Steps};
 use crate::internal_error::Decided;
@@ -34,30 +34,30 @@ pub(super) struct Results<'a> {
     pub(super) visible: Option<HashSet<StepIndex>>,
 }
 
-impl Run {
+impl<'a> Knowledge<'a> {
     /// The sources that parameters and outputs are bound from.
-    pub(super) fn results<'a>(&'a self, asking: Option<&'a PlannedStep>) -> Results<'a> {
+    pub(super) fn results(self, asking: Option<&'a PlannedStep>) -> Results<'a> {
         let item = asking.and_then(|planned| self.loops.item_of(planned));
-        let inputs = self.inputs.as_ref();
-        let (plan, steps) = (&self.plan, &self.state.steps);
+        let inputs = self.inputs;
+        let (plan, steps) = (self.plan, self.steps);
         Results { plan, steps, asking, inputs, item, result: None, reply: None, visible: None }
     }
 
     /// The sources for a question to a model about a step, and for its answer: only the results of direct and indirect
     /// dependencies. Otherwise the faster of two parallel steps would decide what the model sees.
-    pub(super) fn results_before<'a>(&'a self, planned: &'a PlannedStep) -> Results<'a> {
+    pub(super) fn results_before(self, planned: &'a PlannedStep) -> Results<'a> {
         Results { visible: Some(self.indices_before(planned).into_iter().collect()), ..self.results(Some(planned)) }
     }
 
     /// The results of the direct and indirect dependencies of a step, in the order of the plan. With other results, the faster of two
     /// parallel steps would decide.
-    pub(super) fn dependency_results(&self, planned: &PlannedStep) -> Decided<Vec<(&PlannedStep, &Value)>> {
+    pub(super) fn dependency_results(self, planned: &PlannedStep) -> Decided<Vec<(&'a PlannedStep, &'a Value)>> {
         let mut before = self.indices_before(planned);
         before.sort_unstable();
         let mut results = Vec::new();
         for at in before {
-            if let Stage::Done(value) = self.state.steps.get(at)?.stage() {
-                results.push((super::planned(&self.plan, at)?, value.get()));
+            if let Stage::Done(value) = self.steps.get(at)?.stage() {
+                results.push((super::planned(self.plan, at)?, value.get()));
             }
         }
         Ok(results)
@@ -66,7 +66,7 @@ impl Run {
     /// The names that the parameters of a step can refer to.
     pub(super) fn source_ids(&self, planned: &PlannedStep) -> Vec<StepId> {
         let steps = self.plan.written_steps().iter().map(|planned| planned.id.clone());
-        let inputs = self.inputs.as_ref().map(|_| INPUTS.into());
+        let inputs = self.inputs.map(|_| INPUTS.into());
         steps.chain(inputs).chain(planned.item.map(|_| ITEM.into())).collect()
     }
 
@@ -85,14 +85,14 @@ impl Run {
     pub(super) fn source_keys(&self, planned: &PlannedStep) -> Vec<String> {
         let before = self.indices_before(planned);
         let results = before.iter().filter_map(|at| {
-            let Stage::Done(value) = self.state.steps.get(*at).ok()?.stage() else { return None };
+            let Stage::Done(value) = self.steps.get(*at).ok()?.stage() else { return None };
             Some((self.plan.get(*at)?.id.as_str(), value.get()))
         });
         let names = |(source, value): (&str, &Value)| match crate::result_handle::response_data(value).as_object() {
             Some(fields) => fields.iter().map(|(field, _)| format!("{source}.{field}")).collect(),
             None => vec![source.to_owned()],
         };
-        let inputs = self.inputs.as_ref().map(|inputs| (INPUTS, inputs));
+        let inputs = self.inputs.map(|inputs| (INPUTS, inputs));
         let item = self.loops.item_of(planned).map(|item| (ITEM, item));
         results.chain(inputs).chain(item).flat_map(names).collect()
     }

@@ -9,6 +9,7 @@ use reknit_mend::{
 use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::{CallTool, EffectId, EffectKind, Value};
 
+use super::knowledge::Knowledge;
 use super::state::Stage;
 use super::steps::StepRun;
 use super::{Run, planned};
@@ -56,7 +57,9 @@ impl Run {
             (Stage::Checking { call, .. }, kind) if kind.effect() == Some(&call.id) => self.on_check_event(index, kind),
             (Stage::Verifying(_), kind) => self.on_verify_event(index, kind),
             (Stage::AwaitingApproval { ask, .. }, EventKind::PersonDecided { effect, hash, decision, by })
-                if ask.id == *effect && ask.hash == *hash && self.can_answer(index, &ask.question, decision)? =>
+                if ask.id == *effect
+                    && ask.hash == *hash
+                    && self.known().judge().can_answer(index, &ask.question, decision)? =>
             {
                 self.on_decision(index, decision.clone(), *by, false)?;
                 Ok(true)
@@ -88,11 +91,11 @@ impl Run {
             }
             EventKind::ToolAnswered { reply, .. } => {
                 self.settle_session(index, reply)?;
-                (CallEnd::of_reply(reply), self.verdict_of(planned(&self.plan, index)?, reply))
+                (CallEnd::of_reply(reply), self.known().verdict_of(planned(&self.plan, index)?, reply))
             }
             EventKind::ToolFailed { failure, .. } => (CallEnd::of_failure(failure), classify_failure(failure)),
             EventKind::Interrupted { .. } => {
-                let fault = if stopping { self.abandoned_call() } else { CallFault::interrupted() };
+                let fault = if stopping { self.known().abandoned_call() } else { CallFault::interrupted() };
                 (CallEnd::Interrupted, Verdict::Transient(fault))
             }
             EventKind::BreakerOpen { until_ms, .. } => {
@@ -113,52 +116,31 @@ impl Run {
         Ok(true)
     }
 
-    /// What the meaning of a reply to a step's call depends on.
-    pub(super) fn reply_context<'a>(&self, planned: &'a PlannedStep) -> ReplyContext<'a> {
-        let announced = planned.announced.as_deref();
-        let kind = announced.and_then(|schema| schema.get("type")).and_then(Value::as_str);
-        let has_properties = announced.is_some_and(|schema| schema.get("properties").is_some());
-        ReplyContext {
-            errors_in_success: self.policy().errors_in_success.get(planned.tool.as_str()).copied().unwrap_or_default(),
-            error_fields: planned.error_fields.as_ref(),
-            announces_data: has_properties || matches!(kind, Some("object" | "array")),
-            ..ReplyContext::new(self.side_effect(planned), self.state.now_ms)
-        }
-    }
-
-    /// The failure of a call that was in progress when the run stopped. If the drain time is over, the run gave it up;
-    /// otherwise another process took over from one that is gone.
-    fn abandoned_call(&self) -> CallFault {
-        let drain_ms = self.policy().limits.drain_ms;
-        let waited_ms = self.state.account.stopped_ms.map_or(0, |since| ms_between(since, self.state.now_ms));
-        if waited_ms < drain_ms { CallFault::interrupted() } else { CallFault::abandoned(drain_ms) }
-    }
-
     /// Decides what follows from the verdict on a call, or on a call that could not be sent.
     pub(super) fn on_verdict(&mut self, index: StepIndex, verdict: Verdict) -> Decided {
         let plan = Arc::clone(&self.plan);
         let planned = planned(&plan, index)?;
-        let side_effect = self.side_effect(planned);
+        let side_effect = self.known().side_effect(planned);
         let step = self.state.steps.get_mut(index)?;
         let Some(fault) = fault_of(&verdict) else {
             step.add_attempt(None);
             let Verdict::Success(value) = verdict else { return Ok(()) };
             return self.on_result(index, planned, value);
         };
-        let state = self.repair_state(self.state.steps.get(index)?, planned, &fault);
+        let state = self.known().repair_state(self.state.steps.get(index)?, planned, &fault);
         let step = self.state.steps.get_mut(index)?;
         step.add_attempt(Some(Arc::clone(&fault)));
         if let Some(reason) = self.state.account.immediate_stop() {
             return self.set_stage(index, Stage::Failed { reason, fault: Some(fault) });
         }
-        if let Some(reason) = self.too_late(index, self.state.now_ms)? {
+        if let Some(reason) = self.known().too_late(index, self.state.now_ms)? {
             return self.fail_late(index, reason, Some(fault));
         }
         let about_input = match &verdict {
             Verdict::Correctable(_) => true,
             // The service may be down; what it says about the input counts only if the call has such an input.
             Verdict::Transient(fault) => {
-                fault.origin == FaultOrigin::Status(503) && self.is_about_input(index, fault)?
+                fault.origin == FaultOrigin::Status(503) && self.known().is_about_input(index, fault)?
             }
             Verdict::Success(_) | Verdict::Permanent(_) => false,
         };
@@ -166,18 +148,12 @@ impl Run {
         if about_input && (self.repair_by_rules(index, &fault)? || self.repair_by_learned_rule(index, &fault)?) {
             return Ok(());
         }
-        let resend = self.resend_policy(planned);
+        let resend = self.known().resend_policy(planned);
         let ladder = LadderPolicy { resend: &resend, ..self.started.policy.ladder() };
         let remedy = choose_remedy(&verdict, side_effect, RepairState { about_input, ..state }, ladder)
             .ok_or_else(|| InternalError::new("a failed call has no remedy"))?;
         self.note_exhausted_feedback(index, &verdict, &remedy)?;
         self.apply_remedy(index, fault, remedy)
-    }
-
-    /// How a call of a step is sent again: as the policy says, but as often as the plan says.
-    pub(super) fn resend_policy(&self, planned: &PlannedStep) -> ResendPolicy {
-        let policy = &self.policy().resend;
-        ResendPolicy { times: planned.controls.resends.unwrap_or(policy.times), ..policy.clone() }
     }
 
     /// Records that a tool rejected a call after the last correction by feedback.
@@ -202,13 +178,6 @@ impl Run {
             Remedy::AskPerson => self.ask_about_outcome(index, fault),
             Remedy::GiveUp(reason) => self.give_up(index, fault, reason),
         }
-    }
-
-    /// The call that just failed. It is built like the next call, with the ordinal of the last one.
-    pub(super) fn last_call(&self, index: StepIndex) -> Decided<CallTool> {
-        let call = self.next_call(index)?;
-        let calls = self.state.steps.get(index)?.counts.calls;
-        Ok(CallTool { id: EffectId::of_step(&call.step, EffectKind::Call, calls), ..call })
     }
 
     /// Waits before the same call is sent again: longer each time, and never shorter than the tool asked for.
@@ -236,7 +205,7 @@ impl Run {
         let detail = MendDetail::Resent { times, fault: Arc::clone(&fault) };
         self.add_mend(index, Rung::Resend, MendEffect::Applied, words, detail)?;
         let until_ms = self.state.now_ms.saturating_add_unsigned(wait_ms);
-        if let Some(reason) = self.too_late(index, until_ms)? {
+        if let Some(reason) = self.known().too_late(index, until_ms)? {
             return self.fail_late(index, reason, Some(fault));
         }
         self.wait(index, id, until_ms, WaitReason::Retry)
@@ -259,7 +228,7 @@ impl Run {
         if correction.needs_approval {
             return self.ask_about_correction(index, fault, correction, AskedBy::Correction);
         }
-        if self.rule_to_ask(index)?.is_some() {
+        if self.known().judge().rule_to_ask(index)?.is_some() {
             return self.ask_about_correction(index, fault, correction, AskedBy::Rules);
         }
         self.set_stage(index, Stage::Queued)
@@ -273,27 +242,14 @@ impl Run {
         correction: Correction,
         asked_by: AskedBy,
     ) -> Decided {
-        let (call, error) = (Box::new(self.next_call(index)?), fault.to_string());
+        let (call, error) = (Box::new(self.known().next_call(index)?), fault.to_string());
         let Correction { change, reason, .. } = correction;
-        let reasons =
-            [Some(reason), self.rule_to_ask(index)?].into_iter().flatten().filter(|reason| !reason.is_empty());
+        let reasons = [Some(reason), self.known().judge().rule_to_ask(index)?]
+            .into_iter()
+            .flatten()
+            .filter(|reason| !reason.is_empty());
         let reason = reasons.collect::<Vec<_>>().join("; ");
         self.ask_person(index, Some(fault), Question::SendCorrected { call, error, change, reason, asked_by })
-    }
-
-    /// The parameters of a step as JSON, for prompts.
-    pub(super) fn parameters_text(&self, index: StepIndex) -> Decided<String> {
-        Ok(Value::Object(self.state.steps.get(index)?.parameters.clone()).to_pretty())
-    }
-
-    // The progress guard: when steps keep failing in the same way at the same tool although models were asked each time, models
-    // are not asked again. They would see what they saw before.
-
-    /// What a step has used up, and how many others failed in the same way.
-    pub(super) fn repair_state(&self, step: &StepRun, planned: &PlannedStep, fault: &CallFault) -> RepairState {
-        let similar_failures =
-            self.state.ruled_out.failures.get(&failure_key(planned, fault)).copied().unwrap_or_default();
-        RepairState { similar_failures, ..step.repair_state(fault, planned, self.side_effect(planned)) }
     }
 
     /// Counts a step that ends in failure although models were asked; a success resets the counts of its tool.
@@ -314,6 +270,56 @@ impl Run {
             _ => {}
         }
         Ok(())
+    }
+}
+
+impl Knowledge<'_> {
+    /// What the meaning of a reply to a step's call depends on.
+    pub(super) fn reply_context<'s>(&self, planned: &'s PlannedStep) -> ReplyContext<'s> {
+        let announced = planned.announced.as_deref();
+        let kind = announced.and_then(|schema| schema.get("type")).and_then(Value::as_str);
+        let has_properties = announced.is_some_and(|schema| schema.get("properties").is_some());
+        ReplyContext {
+            errors_in_success: self.policy().errors_in_success.get(planned.tool.as_str()).copied().unwrap_or_default(),
+            error_fields: planned.error_fields.as_ref(),
+            announces_data: has_properties || matches!(kind, Some("object" | "array")),
+            ..ReplyContext::new(self.side_effect(planned), self.now_ms)
+        }
+    }
+
+    /// The failure of a call that was in progress when the run stopped. If the drain time is over, the run gave it up;
+    /// otherwise another process took over from one that is gone.
+    fn abandoned_call(&self) -> CallFault {
+        let drain_ms = self.policy().limits.drain_ms;
+        let waited_ms = self.account.stopped_ms.map_or(0, |since| ms_between(since, self.now_ms));
+        if waited_ms < drain_ms { CallFault::interrupted() } else { CallFault::abandoned(drain_ms) }
+    }
+
+    /// How a call of a step is sent again: as the policy says, but as often as the plan says.
+    pub(super) fn resend_policy(&self, planned: &PlannedStep) -> ResendPolicy {
+        let policy = &self.policy().resend;
+        ResendPolicy { times: planned.controls.resends.unwrap_or(policy.times), ..policy.clone() }
+    }
+
+    /// The call that just failed. It is built like the next call, with the ordinal of the last one.
+    pub(super) fn last_call(&self, index: StepIndex) -> Decided<CallTool> {
+        let call = self.next_call(index)?;
+        let calls = self.steps.get(index)?.counts.calls;
+        Ok(CallTool { id: EffectId::of_step(&call.step, EffectKind::Call, calls), ..call })
+    }
+
+    /// The parameters of a step as JSON, for prompts.
+    pub(super) fn parameters_text(&self, index: StepIndex) -> Decided<String> {
+        Ok(Value::Object(self.steps.get(index)?.parameters.clone()).to_pretty())
+    }
+
+    // The progress guard: when steps keep failing in the same way at the same tool although models were asked each time, models
+    // are not asked again. They would see what they saw before.
+
+    /// What a step has used up, and how many others failed in the same way.
+    pub(super) fn repair_state(&self, step: &StepRun, planned: &PlannedStep, fault: &CallFault) -> RepairState {
+        let similar_failures = self.ruled_out.failures.get(&failure_key(planned, fault)).copied().unwrap_or_default();
+        RepairState { similar_failures, ..step.repair_state(fault, planned, self.side_effect(planned)) }
     }
 }
 

@@ -9,6 +9,7 @@ use reknit_protocol::{Number, Object, Value};
 use reknit_salvage::Schema;
 
 use super::Run;
+use super::knowledge::Knowledge;
 use super::steps::StepRun;
 use crate::internal_error::Decided;
 use crate::synthesis::numbers_in_text::{self, has_words, visit_scalars};
@@ -17,21 +18,6 @@ use crate::synthesis::numbers_in_text::{self, has_words, visit_scalars};
 const DOZEN: u64 = 12;
 
 impl Run {
-    /// Notes for each number that a model wrote what else explains it: the request, or a calculation over results.
-    pub(super) fn with_explanations(&self, planned: &PlannedStep, mut bound: BoundParameters) -> BoundParameters {
-        let (results, steps) = (self.results_before(planned), self.evidence_ids(planned));
-        let requested = numbers_in_text::parse_numbers(&self.shown_request);
-        for (name, origin) in &mut bound.provenance {
-            let Provenance::Corrected { backing: backing @ Backing::Inferred, .. } = origin else { continue };
-            let Some(number) = bound.parameters.get(name).and_then(Value::as_number) else { continue };
-            let in_request = requested.contains(number).then(|| "the request".to_owned());
-            if let Some(text) = in_request.or_else(|| explain_number(number, &results, &steps, &requested)) {
-                *backing = Backing::Explained { text };
-            }
-        }
-        bound
-    }
-
     /// Why the numbers of a model are rejected, if they are: they appear in neither request nor results.
     ///
     /// The model is asked once more, for an expression. If it insists, a call that only reads is made, and a person decides
@@ -45,7 +31,7 @@ impl Run {
         held: &[String],
     ) -> Decided<Option<String>> {
         let step = self.state.steps.get(index)?;
-        let mut ungrounded = self.ungrounded(planned, step, fault, bound);
+        let mut ungrounded = self.known().ungrounded(planned, step, fault, bound);
         for number in held {
             if !ungrounded.contains(number) {
                 ungrounded.push(number.clone());
@@ -55,7 +41,7 @@ impl Run {
             return Ok(None);
         }
         let insists = step.ungrounded == ungrounded;
-        let state = self.repair_state(step, planned, fault);
+        let state = self.known().repair_state(step, planned, fault);
         let is_last = matches!(context_or_give_up(fault, state, self.started.policy.ladder()), Remedy::GiveUp(_));
         if insists || is_last {
             return Ok(None);
@@ -66,6 +52,23 @@ impl Run {
         );
         self.state.steps.get_mut(index)?.ungrounded = ungrounded;
         Ok(Some(words))
+    }
+}
+
+impl Knowledge<'_> {
+    /// Notes for each number that a model wrote what else explains it: the request, or a calculation over results.
+    pub(super) fn with_explanations(&self, planned: &PlannedStep, mut bound: BoundParameters) -> BoundParameters {
+        let (results, steps) = (self.results_before(planned), self.evidence_ids(planned));
+        let requested = numbers_in_text::parse_numbers(self.request);
+        for (name, origin) in &mut bound.provenance {
+            let Provenance::Corrected { backing: backing @ Backing::Inferred, .. } = origin else { continue };
+            let Some(number) = bound.parameters.get(name).and_then(Value::as_number) else { continue };
+            let in_request = requested.contains(number).then(|| "the request".to_owned());
+            if let Some(text) = in_request.or_else(|| explain_number(number, &results, &steps, &requested)) {
+                *backing = Backing::Explained { text };
+            }
+        }
+        bound
     }
 
     /// The numbers that a model wrote and no evidence supports, each with its parameter.
@@ -86,7 +89,7 @@ impl Run {
         }
         let known: HashSet<String> = self.known_numbers(planned, step, fault).iter().map(digits).collect();
         let (results, steps) = (self.results_before(planned), self.evidence_ids(planned));
-        let requested = numbers_in_text::parse_numbers(&self.shown_request);
+        let requested = numbers_in_text::parse_numbers(self.request);
         let is_grounded = |number: &Number| {
             let digits = digits(number);
             is_often_written_as_word(&digits)
@@ -115,7 +118,7 @@ impl Run {
                 collect_known(body, &mut known);
             }
         }
-        for text in [&self.shown_request, &planned.instruction, &planned.description, &fault.message] {
+        for text in [self.request, &planned.instruction, &planned.description, &fault.message] {
             known.extend(numbers_in_text::parse_numbers(text));
         }
         known

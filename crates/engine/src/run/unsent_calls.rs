@@ -9,6 +9,7 @@ use reknit_mend::{CallFault, MendEffect, Rung};
 use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::{BusinessKey, CallTool, EffectId, EffectKind, KeyRule, Object, SideEffect, human_duration};
 
+use super::knowledge::Knowledge;
 use super::state::Stage;
 use super::steps::StepRun;
 use super::{Run, planned};
@@ -40,7 +41,7 @@ impl Run {
         let (now_ms, max_retry_after_ms) = (self.state.now_ms, self.policy().resend.max_retry_after_ms);
         let late = match self.state.account.immediate_stop() {
             Some(reason) => Some(reason),
-            None => self.too_late(index, until_ms)?,
+            None => self.known().too_late(index, until_ms)?,
         };
         let step = self.state.steps.get_mut(index)?;
         step.counts.skipped_calls += 1;
@@ -65,26 +66,13 @@ impl Run {
         self.wait(index, id, until_ms, WaitReason::BreakerOpen)
     }
 
-    /// Which parameters identify the deed of a step: configured, or else declared. A read is no deed.
-    fn key_rule<'s>(&'s self, planned: &'s PlannedStep) -> Option<&'s KeyRule> {
-        let configured = self.policy().effects.key(planned.tool.as_str(), planned.capability.as_str());
-        let rule = configured.or(planned.declared_key.as_ref())?;
-        (self.side_effect(planned) != SideEffect::Read).then_some(rule)
-    }
-
-    /// The business key of a step's call with these parameters.
-    pub(super) fn business_key(&self, planned: &PlannedStep, parameters: &Object) -> Option<BusinessKey> {
-        let names = (planned.tool.as_str(), planned.capability.as_str());
-        business_key(self.key_rule(planned)?, names, parameters).ok()
-    }
-
     /// Records once that a call has no business key although its capability has a rule for it.
     pub(super) fn note_missing_key(&mut self, index: StepIndex) -> Decided {
         let plan = Arc::clone(&self.plan);
         let planned = planned(&plan, index)?;
         let step = self.state.steps.get(index)?;
         let names = (planned.tool.as_str(), planned.capability.as_str());
-        let key = self.key_rule(planned).map(|rule| business_key(rule, names, &step.parameters));
+        let key = self.known().key_rule(planned).map(|rule| business_key(rule, names, &step.parameters));
         let Some(Err(field)) = key else { return Ok(()) };
         let description =
             format!("the call has no business key, because `{field}` has no value: an equal call is not recognised");
@@ -123,7 +111,7 @@ impl Run {
         let give_up = match self.state.account.immediate_stop() {
             Some(reason) => Some(reason),
             None if waits > MAX_WAITS => Some(format!("it waited {MAX_WAITS} times")),
-            None => self.too_late(index, until_ms)?,
+            None => self.known().too_late(index, until_ms)?,
         };
         if let Some(reason) = give_up {
             return self.fail_late(index, format!("not sent: {holder}; {reason}"), None);
@@ -165,33 +153,6 @@ impl Run {
         Ok(())
     }
 
-    /// The timeout of a step's next call: never longer than the time left to the step and to the run.
-    pub(super) fn call_timeout_ms(&self, step: &StepRun) -> u64 {
-        let limits = &self.policy().limits;
-        let now_ms = self.state.now_ms;
-        let run_left = self.active_ms_left().unwrap_or(u64::MAX);
-        let step_left = step.deadline_ms.map_or(u64::MAX, |deadline| ms_between(now_ms, deadline));
-        limits.call_ms.min(run_left).min(step_left).max(1)
-    }
-
-    /// The active time that is left to the run; `None` if it has no limit.
-    pub(super) fn active_ms_left(&self) -> Option<u64> {
-        Some(self.policy().limits.active_ms?.saturating_sub(self.state.clock.active_ms(self.state.now_ms)))
-    }
-
-    /// Why nothing more is done for a step at `at_ms`, if its deadline has passed by then.
-    pub(super) fn too_late(&self, index: StepIndex, at_ms: i64) -> Decided<Option<String>> {
-        let deadline = self.state.steps.get(index)?.deadline_ms.filter(|deadline| at_ms >= *deadline);
-        let limit_ms = planned(&self.plan, index)?.limit_ms.or(self.policy().limits.step_ms);
-        Ok(deadline.zip(limit_ms).map(|(deadline, limit_ms)| {
-            if self.state.now_ms >= deadline {
-                format!("the time limit of {limit_ms} ms for the step is reached")
-            } else {
-                format!("the next attempt would start after the step's time limit of {limit_ms} ms")
-            }
-        }))
-    }
-
     /// Fails a step whose deadline has passed.
     pub(super) fn fail_late(&mut self, index: StepIndex, reason: String, fault: Option<Arc<CallFault>>) -> Decided {
         let fault = fault.or_else(|| self.state.steps.get(index).ok()?.last_fault().cloned());
@@ -209,6 +170,48 @@ impl Run {
                 }
             }
         }
+    }
+}
+
+impl<'a> Knowledge<'a> {
+    /// Which parameters identify the deed of a step: configured, or else declared. A read is no deed.
+    fn key_rule(self, planned: &'a PlannedStep) -> Option<&'a KeyRule> {
+        let configured = self.policy().effects.key(planned.tool.as_str(), planned.capability.as_str());
+        let rule = configured.or(planned.declared_key.as_ref())?;
+        (self.side_effect(planned) != SideEffect::Read).then_some(rule)
+    }
+
+    /// The business key of a step's call with these parameters.
+    pub(super) fn business_key(&self, planned: &PlannedStep, parameters: &Object) -> Option<BusinessKey> {
+        let names = (planned.tool.as_str(), planned.capability.as_str());
+        business_key(self.key_rule(planned)?, names, parameters).ok()
+    }
+
+    /// The timeout of a step's next call: never longer than the time left to the step and to the run.
+    pub(super) fn call_timeout_ms(&self, step: &StepRun) -> u64 {
+        let limits = &self.policy().limits;
+        let now_ms = self.now_ms;
+        let run_left = self.active_ms_left().unwrap_or(u64::MAX);
+        let step_left = step.deadline_ms.map_or(u64::MAX, |deadline| ms_between(now_ms, deadline));
+        limits.call_ms.min(run_left).min(step_left).max(1)
+    }
+
+    /// The active time that is left to the run; `None` if it has no limit.
+    pub(super) fn active_ms_left(&self) -> Option<u64> {
+        Some(self.policy().limits.active_ms?.saturating_sub(self.clock.active_ms(self.now_ms)))
+    }
+
+    /// Why nothing more is done for a step at `at_ms`, if its deadline has passed by then.
+    pub(super) fn too_late(&self, index: StepIndex, at_ms: i64) -> Decided<Option<String>> {
+        let deadline = self.steps.get(index)?.deadline_ms.filter(|deadline| at_ms >= *deadline);
+        let limit_ms = planned(self.plan, index)?.limit_ms.or(self.policy().limits.step_ms);
+        Ok(deadline.zip(limit_ms).map(|(deadline, limit_ms)| {
+            if self.now_ms >= deadline {
+                format!("the time limit of {limit_ms} ms for the step is reached")
+            } else {
+                format!("the next attempt would start after the step's time limit of {limit_ms} ms")
+            }
+        }))
     }
 }
 

@@ -11,6 +11,7 @@ use reknit_plan::{PlanAuthor, PlannedStep, StepIndex, Verify};
 use reknit_protocol::{CallTool, EffectId, EffectKind, Object, SideEffect, Value, join_first};
 use serde::{Deserialize, Serialize};
 
+use super::knowledge::Knowledge;
 use super::schedule::read_call;
 use super::sources::Results;
 use super::state::Stage;
@@ -115,12 +116,12 @@ impl Run {
 
     fn call_verify(&mut self, index: StepIndex, planned: &PlannedStep, verification: Verification) -> Decided {
         let verify = verify_of(planned)?;
-        let parameters = self.verify_parameters(planned, verify, verification.result.get());
+        let parameters = self.known().verify_parameters(planned, verify, verification.result.get());
         let pass = self.pass_for_own_read(&verify.tool, &verify.capability);
         let not_called = match pass.and_then(|pass| Ok((parameters?, pass))) {
             Err(reason) => Err(reason),
             Ok(admitted) => {
-                if self.author() == PlanAuthor::Person {
+                if self.known().author() == PlanAuthor::Person {
                     self.state.account.added_tool_calls = self.state.account.added_tool_calls.saturating_add(1);
                 }
                 self.charge_tool_call().map(|()| admitted).map_err(|exhausted| {
@@ -137,7 +138,7 @@ impl Run {
                 return self.set_stage(index, Stage::Unconfirmed { result: verification.result, reason });
             }
         };
-        let timeout_ms = self.call_timeout_ms(self.state.steps.get(index)?);
+        let timeout_ms = self.known().call_timeout_ms(self.state.steps.get(index)?);
         let step = self.state.steps.get_mut(index)?;
         step.counts.verify_calls += 1;
         let id = EffectId::of_step(&planned.id, EffectKind::Verify, step.counts.verify_calls);
@@ -146,20 +147,6 @@ impl Run {
         self.record(RunRecord::CallStarted(call.share()));
         let activity = VerifyActivity::Calling(call);
         self.set_stage(index, Stage::Verifying(Arc::new(Verification { activity, ..verification })))
-    }
-
-    fn verify_parameters(&self, planned: &PlannedStep, verify: &Verify, result: &Value) -> Result<Object, String> {
-        let results = Results { result: Some(result), ..self.results(Some(planned)) };
-        match bind(&verify.parameters, &results, &[], verify.schema.as_deref()) {
-            Binding::Bound(bound) => Ok(bound.parameters),
-            Binding::Misfit { problems, .. } => {
-                Err(format!("its parameters do not fit their schema: {}", join_first(&problems)))
-            }
-            Binding::Unbound { unbound, .. } => {
-                let reasons: Vec<String> = unbound.iter().map(ToString::to_string).collect();
-                Err(format!("its parameters have no values: {}", reasons.join("; ")))
-            }
-        }
     }
 
     /// Applies an event to a step that is being verified; returns whether it is about that.
@@ -221,7 +208,7 @@ impl Run {
         self.record(RunRecord::CallEnded { call: Arc::clone(call), end, fault });
         let condition = &verify_of(planned)?.expect;
         Ok(Some(match verdict {
-            Verdict::Success(reply) => match self.holds(planned, condition, result.get(), Some(&reply)) {
+            Verdict::Success(reply) => match self.known().holds(planned, condition, result.get(), Some(&reply)) {
                 Ok(true) => Ok(()),
                 Ok(false) => {
                     let shown = abridge(&reply, SHOWN_REPLY, &[]);
@@ -258,8 +245,9 @@ impl Run {
             Reading::Failed { reason, min_wait_ms } => {
                 verification.failures += 1;
                 let failures = verification.failures;
-                let wait_ms = min_wait_ms.map_or(0, |least| self.verify_backoff_ms(planned, failures).max(least));
-                (reason, (failures <= self.resend_policy(planned).times).then_some(wait_ms))
+                let wait_ms =
+                    min_wait_ms.map_or(0, |least| self.known().verify_backoff_ms(planned, failures).max(least));
+                (reason, (failures <= self.known().resend_policy(planned).times).then_some(wait_ms))
             }
         };
         let unmet = verification.unmet;
@@ -273,7 +261,7 @@ impl Run {
             return self.set_stage(index, unconfirmed(&more));
         };
         let until_ms = self.state.now_ms.saturating_add_unsigned(wait_ms);
-        if let Some(late) = self.too_late(index, until_ms)? {
+        if let Some(late) = self.known().too_late(index, until_ms)? {
             return self.set_stage(index, unconfirmed(&format!("; {late}")));
         }
         let step = self.state.steps.get_mut(index)?;
@@ -282,6 +270,22 @@ impl Run {
         self.record(RunRecord::WaitStarted { id: id.clone(), until_ms, reason: WaitReason::Poll });
         let activity = VerifyActivity::Waiting { id, until_ms };
         self.set_stage(index, Stage::Verifying(Arc::new(Verification { activity, ..verification })))
+    }
+}
+
+impl Knowledge<'_> {
+    fn verify_parameters(&self, planned: &PlannedStep, verify: &Verify, result: &Value) -> Result<Object, String> {
+        let results = Results { result: Some(result), ..self.results(Some(planned)) };
+        match bind(&verify.parameters, &results, &[], verify.schema.as_deref()) {
+            Binding::Bound(bound) => Ok(bound.parameters),
+            Binding::Misfit { problems, .. } => {
+                Err(format!("its parameters do not fit their schema: {}", join_first(&problems)))
+            }
+            Binding::Unbound { unbound, .. } => {
+                let reasons: Vec<String> = unbound.iter().map(ToString::to_string).collect();
+                Err(format!("its parameters have no values: {}", reasons.join("; ")))
+            }
+        }
     }
 
     /// The wait before a read call that failed temporarily is sent again.

@@ -197,8 +197,8 @@ impl Run {
             capability: planned.capability.clone(),
             instruction: planned.instruction.clone(),
             needs: planned.dependencies.clone(),
-            item_of: self.loop_of(planned),
-            session: self.session(planned, step.sent()),
+            item_of: self.known().loop_of(planned),
+            session: self.known().session(planned, step.sent()),
             state: match step.stage() {
                 Stage::Waiting => StepState::Waiting,
                 Stage::Queued => StepState::Queued,
