@@ -39,10 +39,14 @@ fn from_8(part: SnapshotPart, value: &mut Value) -> Result<(), String> {
     if let Some(sentences) = state.remove("dropped_steps") {
         state.insert("left_out", left_out_from_8(&sentences));
     }
-    STATE_GROUPS_OF_9.iter().for_each(|(group, keys)| put_into(state, group, keys));
+    for (group, keys) in STATE_GROUPS_OF_9 {
+        put_into(state, group, keys);
+    }
     for step in state.get_mut("steps").and_then(Value::as_array_mut).into_iter().flatten() {
         let step = step.as_object_mut().ok_or("a step is not an object")?;
-        STEP_GROUPS_OF_9.iter().for_each(|(group, keys)| put_into(step, group, keys));
+        for (group, keys) in STEP_GROUPS_OF_9 {
+            put_into(step, group, keys);
+        }
     }
     Ok(())
 }

@@ -35,6 +35,7 @@ mod sources;
 pub(crate) mod state;
 mod status;
 mod step_events;
+mod step_machine;
 mod steps;
 mod ungrounded_numbers;
 mod unsent_calls;

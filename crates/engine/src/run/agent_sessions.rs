@@ -15,6 +15,7 @@ use reknit_protocol::{CallTool, JobRequest, Object, RunId, StepId, ToolReply, Va
 
 use super::knowledge::Knowledge;
 use super::state::{Stage, State, Stop};
+use super::step_machine::StepMachine;
 use super::steps::{StepRun, Steps};
 use super::{ApplyError, Run, planned};
 use crate::answer::{Outcome, StepReport};
@@ -109,47 +110,6 @@ impl Run {
         spent.fold(Money::default(), |sum, spent| sum.plus(spent.cost))
     }
 
-    /// Reserves the part of the cost limit that the session of a step may spend: an equal part of what is left for each session
-    /// that waits, so that all of them together stay within the limit.
-    pub(super) fn reserve_for_session(&mut self, index: StepIndex) -> Decided<Result<(), Exhausted>> {
-        let (plan, Some(limit)) = (Arc::clone(&self.plan), self.policy().limits.cost()) else { return Ok(Ok(())) };
-        if !self.known().runs_agent(planned(&plan, index)?) || self.state.steps.get(index)?.session.share.is_some() {
-            return Ok(Ok(()));
-        }
-        let left = self.state.account.spent.left_of(limit);
-        let share = left.divided_by(self.known().waiting_sessions(index)?);
-        if share.is_zero() {
-            return Ok(Err(Exhausted::Money { limit, left, most: share }));
-        }
-        self.state.account.spent.reserved_cost = self.state.account.spent.reserved_cost.plus(share);
-        self.state.steps.get_mut(index)?.session.share = Some(share);
-        Ok(Ok(()))
-    }
-
-    /// Adds what a session has spent to what the run spent, once for each session. Its cost counts towards the cost limit of the run;
-    /// its calls have limits of their own.
-    pub(super) fn settle_session(&mut self, index: StepIndex, reply: &ToolReply) -> Decided {
-        let plan = Arc::clone(&self.plan);
-        if !self.known().runs_agent(planned(&plan, index)?) {
-            return Ok(());
-        }
-        let told = reply.body.to_value().get("spent").and_then(|spent| serde_json::from_str(&spent.to_string()).ok());
-        let Some(now): Option<Spent> = told else { return Ok(()) };
-        let step = self.state.steps.get_mut(index)?;
-        let share = step.session.share.take().unwrap_or_default();
-        let before = step.session.spent.replace(Box::new(now.clone())).map(|before| *before).unwrap_or_default();
-        let more = now.since(&before);
-        self.state.account.spent.reserved_cost = self.state.account.spent.reserved_cost.minus(share);
-        self.state.account.spent.cost = self.state.account.spent.cost.plus(more.cost);
-        self.state.account.sessions.add(&Spent {
-            cost: Money::default(),
-            reserved_cost: Money::default(),
-            active_ms: 0,
-            ..more
-        });
-        Ok(())
-    }
-
     /// Starts with steps that need no checks: they are calls, and cannot refer to other steps. A call with a reason in
     /// `refused` is not made; nor is a call in `avoided`.
     pub(crate) fn start_nested(
@@ -173,8 +133,8 @@ impl Run {
         let plan = Arc::clone(&self.plan);
         for (index, reason) in plan.indices().zip(refused) {
             if let Some(reason) = reason {
-                self.record_start(planned(&plan, index)?);
-                self.set_stage(index, Stage::Failed { reason: reason.clone(), fault: None })?;
+                self.at(index).record_start(planned(&plan, index)?);
+                self.at(index).set_stage(Stage::Failed { reason: reason.clone(), fault: None })?;
             }
         }
         Ok(())
@@ -246,6 +206,48 @@ impl Run {
         let call =
             |((planned, step), uncertain): ((&PlannedStep, &StepRun), bool)| uncertain.then(|| step.as_call(planned));
         steps.filter_map(call).collect()
+    }
+}
+
+impl StepMachine<'_> {
+    /// Reserves the part of the cost limit that the session of a step may spend: an equal part of what is left for each session
+    /// that waits, so that all of them together stay within the limit.
+    pub(super) fn reserve_for_session(&mut self) -> Decided<Result<(), Exhausted>> {
+        let (_plan, Some(limit)) = (self.plan, self.policy().limits.cost()) else { return Ok(Ok(())) };
+        if !self.known().runs_agent(self.planned()?) || self.step()?.session.share.is_some() {
+            return Ok(Ok(()));
+        }
+        let left = self.account.spent.left_of(limit);
+        let share = left.divided_by(self.known().waiting_sessions(self.index)?);
+        if share.is_zero() {
+            return Ok(Err(Exhausted::Money { limit, left, most: share }));
+        }
+        self.account.spent.reserved_cost = self.account.spent.reserved_cost.plus(share);
+        self.steps.get_mut(self.index)?.session.share = Some(share);
+        Ok(Ok(()))
+    }
+
+    /// Adds what a session has spent to what the run spent, once for each session. Its cost counts towards the cost limit of the run;
+    /// its calls have limits of their own.
+    pub(super) fn settle_session(&mut self, reply: &ToolReply) -> Decided {
+        if !self.known().runs_agent(self.planned()?) {
+            return Ok(());
+        }
+        let told = reply.body.to_value().get("spent").and_then(|spent| serde_json::from_str(&spent.to_string()).ok());
+        let Some(now): Option<Spent> = told else { return Ok(()) };
+        let step = self.steps.get_mut(self.index)?;
+        let share = step.session.share.take().unwrap_or_default();
+        let before = step.session.spent.replace(Box::new(now.clone())).map(|before| *before).unwrap_or_default();
+        let more = now.since(&before);
+        self.account.spent.reserved_cost = self.account.spent.reserved_cost.minus(share);
+        self.account.spent.cost = self.account.spent.cost.plus(more.cost);
+        self.account.sessions.add(&Spent {
+            cost: Money::default(),
+            reserved_cost: Money::default(),
+            active_ms: 0,
+            ..more
+        });
+        Ok(())
     }
 }
 

@@ -12,10 +12,11 @@ use reknit_plan::{LoopItem, PlannedStep, StepIndex};
 use reknit_protocol::{CallTool, EffectId, EffectKind, Object, StepId, Value};
 
 use super::judge_call::WrittenCall;
-use super::knowledge::CallJudge;
+use super::knowledge::{CallJudge, Knowledge};
+use super::planned;
 use super::repair_by_model::changed_text;
 use super::state::Stage;
-use super::{Run, planned};
+use super::step_machine::StepMachine;
 use crate::answer::StepApproval;
 use crate::approval_rules::AskScope;
 use crate::digest::digest_of;
@@ -26,28 +27,23 @@ use crate::policy::LoopApprovals;
 use crate::record::RunRecord;
 use crate::stored::is_default;
 
-impl Run {
+impl StepMachine<'_> {
     /// Asks a person about a call that a rule holds back.
-    pub(super) fn ask_about_call(&mut self, index: StepIndex, reason: String) -> Decided {
-        let call = Box::new(self.known().next_call(index)?);
-        let similar = self.known().denied_like(index)?.1.map(|denied| denied.parameters.to_string());
+    pub(super) fn ask_about_call(&mut self, reason: String) -> Decided {
+        let call = Box::new(self.known().next_call(self.index)?);
+        let similar = self.known().denied_like(self.index)?.1.map(|denied| denied.parameters.to_string());
         let reason = match similar {
             Some(denied) => format!("{reason}; you denied a similar call in this session, with {denied}"),
             None => reason,
         };
         let is_change = |mend: &&Mend| mend.effect == MendEffect::Applied && mend.rung.changes_parameters();
-        let mends = self.state.steps.get(index)?.mends.iter().filter(is_change);
+        let mends = self.step()?.mends.iter().filter(is_change);
         let change = mends.map(|mend| mend.description.as_str()).collect::<Vec<_>>().join("; ");
-        self.ask_person(index, None, Question::SendCall { call, reason, change })
+        self.ask_person(None, Question::SendCall { call, reason, change })
     }
 
     /// Asks a person. The hash binds the decision to exactly this question.
-    pub(super) fn ask_person(
-        &mut self,
-        index: StepIndex,
-        fault: Option<Arc<CallFault>>,
-        question: Question,
-    ) -> Decided {
+    pub(super) fn ask_person(&mut self, fault: Option<Arc<CallFault>>, question: Question) -> Decided {
         if self.policy().people == PeoplePolicy::Nobody {
             let cause = match &question {
                 Question::SendCall { reason, .. }
@@ -60,48 +56,27 @@ impl Run {
                 _ => "only a person may decide this",
             };
             let reason = format!("{cause}, and no person can be asked for approval");
-            self.state.steps.get_mut(index)?.approval.withheld = true;
-            return self.set_stage(index, Stage::Failed { reason, fault });
+            self.steps.get_mut(self.index)?.approval.withheld = true;
+            return self.set_stage(Stage::Failed { reason, fault });
         }
-        let plan = Arc::clone(&self.plan);
-        let planned = planned(&plan, index)?;
-        let step = self.state.steps.get_mut(index)?;
+        let planned = self.planned()?;
+        let step = self.steps.get_mut(self.index)?;
         step.counts.approvals += 1;
         let id = EffectId::of_step(&planned.id, EffectKind::Approval, step.counts.approvals);
         let provenance = step.provenance.clone();
-        let ask = self.new_question(id, planned.id.clone(), question, provenance);
-        self.set_stage(index, Stage::AwaitingApproval { ask, fault })
-    }
-
-    /// A question to a person, which expires.
-    pub(super) fn new_question(
-        &mut self,
-        id: EffectId,
-        step: StepId,
-        question: Question,
-        provenance: Vec<(String, Provenance)>,
-    ) -> Arc<AskPerson> {
-        let expires_ms = self.state.now_ms.saturating_add_unsigned(self.policy().limits.person_ms);
-        let hash = digest_of(&(self.started.run.as_str(), &question));
-        let ask = Arc::new(AskPerson { id, step, question, provenance, hash, expires_ms });
+        let ask = self.known().new_question(id, planned.id.clone(), question, provenance);
         self.record(RunRecord::ApprovalRequested(Arc::clone(&ask)));
-        ask
+        self.set_stage(Stage::AwaitingApproval { ask, fault })
     }
 
-    pub(super) fn on_decision(
-        &mut self,
-        index: StepIndex,
-        decision: Decision,
-        by: DecidedBy,
-        expired: bool,
-    ) -> Decided {
-        let Stage::AwaitingApproval { ask, fault } = self.state.steps.get(index)?.stage() else {
+    pub(super) fn on_decision(&mut self, decision: Decision, by: DecidedBy, expired: bool) -> Decided {
+        let Stage::AwaitingApproval { ask, fault } = self.step()?.stage() else {
             return Err(InternalError::new("a decision about a step that awaits none"));
         };
         let (ask, fault) = (Arc::clone(ask), fault.clone());
         let edited = match &decision {
             Decision::Edit { parameters } => {
-                match self.known().judge().edited_parameters(index, &ask.question, parameters)? {
+                match self.known().judge().edited_parameters(self.index, &ask.question, parameters)? {
                     Ok(bound) => Some(bound),
                     Err(reason) => {
                         self.record(RunRecord::EditRefused { id: ask.id.clone(), reason });
@@ -114,20 +89,21 @@ impl Run {
         self.record(RunRecord::ApprovalDecided { id: ask.id.clone(), decision: decision.clone(), by, expired });
         // The time that a person takes does not count for the step.
         let asked_ms = ask.expires_ms.saturating_sub_unsigned(self.started.policy.limits.person_ms);
-        let waited_ms = self.state.now_ms.saturating_sub(asked_ms);
-        self.state.steps.get_mut(index)?.extend_deadline(waited_ms);
+        let waited_ms = self.now_ms.saturating_sub(asked_ms);
+        self.steps.get_mut(self.index)?.extend_deadline(waited_ms);
         match decision {
-            Decision::Approve => self.approve(index, &ask.question, by, None),
+            Decision::Approve => self.approve(&ask.question, by, None),
             Decision::Edit { .. } => {
-                let change = edited.map(|bound| self.set_edited(index, bound)).transpose()?;
-                self.approve(index, &ask.question, by, change.flatten())
+                let change = edited.map(|bound| self.set_edited(bound)).transpose()?;
+                self.approve(&ask.question, by, change.flatten())
             }
             Decision::Deny { reason } => {
-                let step = self.state.steps.get_mut(index)?;
+                let planned = self.planned()?;
+                let step = self.steps.get_mut(self.index)?;
                 step.approval.withheld = true;
                 if !expired && matches!(ask.question, Question::SendCall { .. } | Question::SendCorrected { .. }) {
-                    let call = step.as_call(planned(&self.plan, index)?);
-                    self.state.ruled_out.newly_denied.push(call);
+                    let call = step.as_call(planned);
+                    self.ruled_out.newly_denied.push(call);
                 }
                 let denied = match reason.filter(|_| !expired) {
                     _ if expired => "the time to approve it ran out".to_owned(),
@@ -140,30 +116,30 @@ impl Run {
                     Question::SendAgain { .. } => "the call may have taken effect; it is not sent again",
                     Question::SendCorrected { .. } => "the corrected call is not sent",
                 };
-                self.set_stage(index, Stage::Failed { reason: format!("{refusal}, because {denied}"), fault })
+                self.set_stage(Stage::Failed { reason: format!("{refusal}, because {denied}"), fault })
             }
             Decision::Happened { result } => {
-                self.settle_as_happened(index, result, "a person said that the call took effect".to_owned())
+                self.settle_as_happened(result, "a person said that the call took effect".to_owned())
             }
             Decision::DidNotHappen => {
                 let words = "a person said that the call did not take effect; it is sent again".to_owned();
-                self.settle_as_not_happened(index, words)
+                self.settle_as_not_happened(words)
             }
             Decision::Check => {
                 let fault = fault.ok_or_else(|| InternalError::new("a check of a call that was not made"))?;
-                self.start_check(index, fault, None)
+                self.start_check(fault, None)
             }
         }
     }
 
     /// Sends the call that a person has approved.
-    fn approve(&mut self, index: StepIndex, question: &Question, by: DecidedBy, change: Option<String>) -> Decided {
+    fn approve(&mut self, question: &Question, by: DecidedBy, change: Option<String>) -> Decided {
         if let Question::SendItems { calls, reason, .. } = question {
             let report = StepApproval { by, reason: reason.clone(), change: None };
-            self.state.steps.get_mut(index)?.approval.reports.push(report);
-            return self.approve_items(index, calls);
+            self.steps.get_mut(self.index)?.approval.reports.push(report);
+            return self.approve_items(calls);
         }
-        let approved = self.known().judge().call_digest(index)?;
+        let approved = self.known().judge().call_digest(self.index)?;
         let reason = match question {
             Question::SendCall { reason, .. } => Some(reason.clone()),
             Question::SendCorrected { reason, .. } if change.is_some() || by != DecidedBy::Person => {
@@ -174,16 +150,16 @@ impl Run {
             | Question::SendItems { .. }
             | Question::RunPlan { .. } => None,
         };
-        let step = self.state.steps.get_mut(index)?;
+        let step = self.steps.get_mut(self.index)?;
         step.approval.approved = Some(approved);
         step.written = Some(Box::new(WrittenCall { parameters: step.parameters.clone(), provenance: None }));
         step.approval.reports.extend(reason.map(|reason| StepApproval { by, reason, change }));
-        self.set_stage(index, Stage::Queued)
+        self.set_stage(Stage::Queued)
     }
 
     /// Uses the parameters that a person wrote. Returns what changed.
-    fn set_edited(&mut self, index: StepIndex, bound: BoundParameters) -> Decided<Option<String>> {
-        let step = self.state.steps.get_mut(index)?;
+    fn set_edited(&mut self, bound: BoundParameters) -> Decided<Option<String>> {
+        let step = self.steps.get_mut(self.index)?;
         let change = changed_text(&step.parameters, &bound.parameters);
         if change.is_empty() {
             return Ok(None);
@@ -195,25 +171,24 @@ impl Run {
     }
 
     /// Asks about the calls of a loop that begins, if several of its items need an approval. Returns whether it did.
-    pub(super) fn ask_about_items(&mut self, index: StepIndex, of_loop: &PlannedStep, length: usize) -> Decided<bool> {
+    pub(super) fn ask_about_items(&mut self, of_loop: &PlannedStep, length: usize) -> Decided<bool> {
         let approvals = &self.policy().approvals;
         let may_ask = of_loop.controls.approve || !is_default(approvals);
-        let is_over =
-            self.state.steps.get(index)?.has_item_approvals() || !self.state.steps.items(index).indices.is_empty();
+        let is_over = self.step()?.has_item_approvals() || !self.steps.items(self.index).indices.is_empty();
         if self.policy().loop_approvals == LoopApprovals::Items
             // The whole plan is approved, and its calls with it.
             || approvals.ask == AskScope::Plan
             || !may_ask
             || of_loop.computed
             || is_over
-            || self.state.account.stop.is_some()
+            || self.account.stop.is_some()
         {
             return Ok(false);
         }
         let mut reasons: Vec<String> = Vec::new();
         let mut calls = Vec::new();
         for position in 0..length {
-            let item = item_step(of_loop, LoopItem { of: index, position });
+            let item = item_step(of_loop, LoopItem { of: self.index, position });
             if let Some((parameters, reason)) = self.known().judge().held_item(&item) {
                 if !reasons.contains(&reason) {
                     reasons.push(reason);
@@ -231,18 +206,32 @@ impl Run {
             calls,
             reason: reasons.join("; "),
         };
-        self.ask_person(index, None, question)?;
+        self.ask_person(None, question)?;
         Ok(true)
     }
 
     /// Approves the calls of a loop, and begins it.
-    pub(super) fn approve_items(&mut self, index: StepIndex, calls: &[ItemCall]) -> Decided {
-        let plan = Arc::clone(&self.plan);
-        let of_loop = planned(&plan, index)?;
+    pub(super) fn approve_items(&mut self, calls: &[ItemCall]) -> Decided {
+        let of_loop = self.planned()?;
         let digests =
             calls.iter().map(|call| (call.step.clone(), self.known().judge().item_digest(of_loop, call))).collect();
-        self.state.steps.get_mut(index)?.looping.approved_items = digests;
-        self.begin_loop(index, of_loop)
+        self.steps.get_mut(self.index)?.looping.approved_items = digests;
+        self.begin_loop(of_loop)
+    }
+}
+
+impl Knowledge<'_> {
+    /// A question to a person, which expires.
+    pub(super) fn new_question(
+        &self,
+        id: EffectId,
+        step: StepId,
+        question: Question,
+        provenance: Vec<(String, Provenance)>,
+    ) -> Arc<AskPerson> {
+        let expires_ms = self.now_ms.saturating_add_unsigned(self.policy().limits.person_ms);
+        let hash = digest_of(&(self.started.run.as_str(), &question));
+        Arc::new(AskPerson { id, step, question, provenance, hash, expires_ms })
     }
 }
 

@@ -9,7 +9,7 @@ use reknit_plan::{INPUTS, ITEM, PlannedStep, StepIndex};
 use reknit_protocol::{EffectId, EffectKind, EffectOwner, Object, SideEffect, StepId, Value};
 
 use super::Run;
-use super::knowledge::CallJudge;
+use super::knowledge::{CallJudge, Knowledge};
 use super::state::{PlanApproval, Stage};
 use crate::answer::StepApproval;
 use crate::approval_rules::AskScope;
@@ -24,7 +24,7 @@ const PLAN: &str = "plan";
 impl Run {
     /// Asks a person about a plan with calls that do not only read, if the policy says so.
     pub(super) fn ask_about_plan(&mut self) -> Decided {
-        let calls = self.preview();
+        let calls = self.known().preview();
         let only_reads = calls.iter().all(|call| call.side_effect == SideEffect::Read);
         if self.policy().approvals.ask != AskScope::Plan || only_reads {
             return Ok(());
@@ -35,53 +35,16 @@ impl Run {
         let limits = &self.policy().limits;
         let question = Question::RunPlan { calls, tool_calls: limits.tool_calls, money: limits.cost() };
         let id = EffectId::new(EffectOwner::Plan, EffectKind::PlanApproval, self.plan_approval_ordinal());
-        let ask = self.new_question(id, StepId::from(PLAN), question, Vec::new());
+        let ask = self.known().new_question(id, StepId::from(PLAN), question, Vec::new());
+        self.record(RunRecord::ApprovalRequested(Arc::clone(&ask)));
         self.state.planning.approval = PlanApproval::Asking(ask);
         Ok(())
-    }
-
-    /// The calls of the plan as they are written in it, with the values of its inputs.
-    fn preview(&self) -> Vec<PreviewedCall> {
-        let written = self.state.planning.plan.as_ref().map(|plan| plan.steps.as_slice()).unwrap_or_default();
-        let inputs = self.inputs.as_ref();
-        let parameters = |id: &StepId, known: Option<&KnownInputs>| -> Object {
-            let step = written.iter().find(|step| step.step_id == *id);
-            let written = step.and_then(|step| step.parameters()).cloned().unwrap_or_default();
-            match known {
-                Some(known) => written.iter().map(|(name, value)| (name.to_owned(), known.fill(value))).collect(),
-                None => written,
-            }
-        };
-        let call = |planned: &PlannedStep| {
-            let item = planned.foreach().map(|_| ITEM.into());
-            let ids = self.known().source_ids(planned).into_iter().chain(item).collect();
-            let known = inputs.map(|inputs| KnownInputs::new(ids, inputs));
-            let list = |list: &Expression| {
-                known.as_ref().map_or_else(|| list.to_string(), |known| known.fill_expression(list))
-            };
-            PreviewedCall {
-                step: planned.id.clone(),
-                tool: planned.tool.clone(),
-                capability: planned.capability.clone(),
-                side_effect: self.known().side_effect(planned),
-                parameters: parameters(&planned.id, known.as_ref()),
-                foreach: planned.foreach().map(|foreach| list(&foreach.list)),
-            }
-        };
-        let steps = self.plan.indices().zip(self.plan.written_steps());
-        steps.filter(|(index, _)| self.is_previewed_step(*index)).map(|(_, planned)| call(planned)).collect()
     }
 
     /// Each question has an ordinal of its own: after a retry, and about a second plan.
     fn plan_approval_ordinal(&self) -> u32 {
         let plans = self.state.planning.replannings.iter().filter(|replanning| !replanning.added.is_empty()).count();
         self.state.retries + 1 + u32::try_from(plans).unwrap_or(u32::MAX)
-    }
-
-    /// Whether a question about the plan is about a step. Of a second plan only its own steps have not run.
-    fn is_previewed_step(&self, index: StepIndex) -> bool {
-        let waits = || self.state.steps.get(index).is_ok_and(|step| matches!(step.stage(), Stage::Waiting));
-        self.state.planning.replannings.is_empty() || waits()
     }
 
     /// Applies a decision about the plan; returns whether it was one.
@@ -124,7 +87,7 @@ impl Run {
     fn report_approved_plan(&mut self, by: DecidedBy) -> Decided {
         let plan = Arc::clone(&self.plan);
         for (index, planned) in plan.indices().zip(&plan.steps) {
-            if self.known().side_effect(planned) != SideEffect::Read && self.is_previewed_step(index) {
+            if self.known().side_effect(planned) != SideEffect::Read && self.known().is_previewed_step(index) {
                 let approval = StepApproval { by, reason: "as part of the plan".to_owned(), change: None };
                 self.state.steps.get_mut(index)?.approval.reports.push(approval);
             }
@@ -135,10 +98,50 @@ impl Run {
     fn skip_all(&mut self, reason: &str) -> Decided {
         for index in self.plan.indices() {
             if matches!(self.state.steps.get(index)?.stage(), Stage::Waiting) {
-                self.set_stage(index, Stage::Skipped { reason: reason.to_owned() })?;
+                self.at(index).set_stage(Stage::Skipped { reason: reason.to_owned() })?;
             }
         }
         Ok(())
+    }
+}
+
+impl Knowledge<'_> {
+    /// The calls of the plan as they are written in it, with the values of its inputs.
+    fn preview(&self) -> Vec<PreviewedCall> {
+        let written = self.planning.plan.as_ref().map(|plan| plan.steps.as_slice()).unwrap_or_default();
+        let inputs = self.inputs;
+        let parameters = |id: &StepId, known: Option<&KnownInputs>| -> Object {
+            let step = written.iter().find(|step| step.step_id == *id);
+            let written = step.and_then(|step| step.parameters()).cloned().unwrap_or_default();
+            match known {
+                Some(known) => written.iter().map(|(name, value)| (name.to_owned(), known.fill(value))).collect(),
+                None => written,
+            }
+        };
+        let call = |planned: &PlannedStep| {
+            let item = planned.foreach().map(|_| ITEM.into());
+            let ids = self.source_ids(planned).into_iter().chain(item).collect();
+            let known = inputs.map(|inputs| KnownInputs::new(ids, inputs));
+            let list = |list: &Expression| {
+                known.as_ref().map_or_else(|| list.to_string(), |known| known.fill_expression(list))
+            };
+            PreviewedCall {
+                step: planned.id.clone(),
+                tool: planned.tool.clone(),
+                capability: planned.capability.clone(),
+                side_effect: self.side_effect(planned),
+                parameters: parameters(&planned.id, known.as_ref()),
+                foreach: planned.foreach().map(|foreach| list(&foreach.list)),
+            }
+        };
+        let steps = self.plan.indices().zip(self.plan.written_steps());
+        steps.filter(|(index, _)| self.is_previewed_step(*index)).map(|(_, planned)| call(planned)).collect()
+    }
+
+    /// Whether a question about the plan is about a step. Of a second plan only its own steps have not run.
+    fn is_previewed_step(&self, index: StepIndex) -> bool {
+        let waits = || self.steps.get(index).is_ok_and(|step| matches!(step.stage(), Stage::Waiting));
+        self.planning.replannings.is_empty() || waits()
     }
 }
 

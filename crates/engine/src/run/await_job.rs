@@ -5,13 +5,12 @@
 use std::sync::Arc;
 
 use reknit_mend::{CallFault, Verdict};
-use reknit_plan::StepIndex;
 use reknit_protocol::{CallTool, EffectId, EffectKind, JobRequest, Object, ToolJob, ToolReply, human_duration};
 use serde::{Deserialize, Serialize};
 
 use super::schedule::read_call;
 use super::state::Stage;
-use super::{Run, planned};
+use super::step_machine::StepMachine;
 use crate::admitted_call::{AdmittedCall, admit};
 use crate::effect::Effect;
 use crate::event::EventKind;
@@ -85,51 +84,51 @@ impl Job {
     }
 }
 
-impl Run {
+impl StepMachine<'_> {
     /// The call of a step was answered with a job: waits for its end.
-    pub(super) fn start_job(&mut self, index: StepIndex, call: &EffectId, reply: &ToolReply) -> Decided {
+    pub(super) fn start_job(&mut self, call: &EffectId, reply: &ToolReply) -> Decided {
         let handle = match &reply.job {
             Some(ToolJob::Ask { handle }) => Some(handle.clone()),
             Some(ToolJob::CallsBack) => None,
-            Some(ToolJob::Lost { reason }) => return self.on_verdict(index, lost(reason)),
-            Some(ToolJob::NotFollowed { reason }) => return self.on_verdict(index, unfinished(reason.clone())),
+            Some(ToolJob::Lost { reason }) => return self.on_verdict(lost(reason)),
+            Some(ToolJob::NotFollowed { reason }) => return self.on_verdict(unfinished(reason.clone())),
             None => return Err(InternalError::new("a reply without a job")),
         };
-        let now_ms = self.state.now_ms;
+        let now_ms = self.now_ms;
         let expires_ms = now_ms.saturating_add_unsigned(self.policy().limits.job_ms);
         self.record(RunRecord::WaitStarted { id: job_id(call), until_ms: expires_ms, reason: WaitReason::Job });
         let job = Job { call: call.clone(), handle, since_ms: now_ms, expires_ms, asked: 0, problem: None };
-        self.wait_for_job(index, job, reply.retry_after_ms)?;
-        match self.state.account.immediate_stop() {
-            Some(reason) => self.stop_job(index, &reason),
+        self.wait_for_job(job, reply.retry_after_ms)?;
+        match self.account.immediate_stop() {
+            Some(reason) => self.stop_job(&reason),
             None => Ok(()),
         }
     }
 
     /// Applies an event to a step that waits for a job; returns whether it is about that job.
-    pub(super) fn on_job_event(&mut self, index: StepIndex, kind: &EventKind) -> Decided<bool> {
-        let Stage::AwaitingJob(wait) = self.state.steps.get(index)?.stage() else { return Ok(false) };
+    pub(super) fn on_job_event(&mut self, kind: &EventKind) -> Decided<bool> {
+        let Stage::AwaitingJob(wait) = self.step()?.stage() else { return Ok(false) };
         let JobWait { job, activity } = wait.as_ref().clone();
         match (&activity, kind) {
             // The tool has called back: its message has the id of the call.
             (_, EventKind::ToolAnswered { effect, reply }) if *effect == job.call => {
-                self.on_job_state(index, job, reply)?;
+                self.on_job_state(job, reply)?;
             }
             (JobActivity::Waiting { id, .. }, EventKind::Woke { effect }) if id == effect => match job.handle.clone() {
-                Some(handle) => self.ask_about_job(index, job, JobRequest::Ask(handle))?,
-                None => self.end_job(index, &job, self.expired(&job))?,
+                Some(handle) => self.ask_about_job(job, JobRequest::Ask(handle))?,
+                None => self.end_job(&job, self.expired(&job))?,
             },
             (JobActivity::Asking(call), kind) if kind.effect() == Some(&call.id) => match kind {
-                EventKind::ToolAnswered { reply, .. } => self.on_job_state(index, job, reply)?,
+                EventKind::ToolAnswered { reply, .. } => self.on_job_state(job, reply)?,
                 EventKind::ToolFailed { failure, .. } => {
                     let job = Job { problem: Some(failure.message.clone()), ..job };
-                    self.wait_for_job(index, job, None)?;
+                    self.wait_for_job(job, None)?;
                 }
-                EventKind::Interrupted { .. } => self.wait_for_job(index, job, None)?,
+                EventKind::Interrupted { .. } => self.wait_for_job(job, None)?,
                 EventKind::BreakerOpen { until_ms, .. } => {
                     let problem = "the circuit breaker of the tool is open, or the tool is at its limit".to_owned();
-                    let wait_ms = ms_between(self.state.now_ms, *until_ms);
-                    self.wait_for_job(index, Job { problem: Some(problem), ..job }, Some(wait_ms))?;
+                    let wait_ms = ms_between(self.now_ms, *until_ms);
+                    self.wait_for_job(Job { problem: Some(problem), ..job }, Some(wait_ms))?;
                 }
                 _ => return Ok(false),
             },
@@ -148,7 +147,7 @@ impl Run {
                     _ => return Ok(false),
                 };
                 let reason = reason.clone();
-                self.fail_job(index, &job, &reason, told)?;
+                self.fail_job(&job, &reason, told)?;
             }
             _ => return Ok(false),
         }
@@ -156,11 +155,11 @@ impl Run {
     }
 
     /// The tool told the state of the job.
-    fn on_job_state(&mut self, index: StepIndex, job: Job, reply: &ToolReply) -> Decided {
+    fn on_job_state(&mut self, job: Job, reply: &ToolReply) -> Decided {
         let verdict = match &reply.job {
             None => {
-                self.settle_session(index, reply)?;
-                self.known().verdict_of(planned(&self.plan, index)?, reply)
+                self.settle_session(reply)?;
+                self.known().verdict_of(self.planned()?, reply)
             }
             Some(ToolJob::Lost { reason }) => lost(reason),
             Some(ToolJob::NotFollowed { reason }) => unfinished(reason.clone()),
@@ -170,43 +169,42 @@ impl Run {
                     _ => job.handle.clone(),
                 };
                 let problem = (reply.status >= 400).then(|| format!("the tool answered with status {}", reply.status));
-                return self.wait_for_job(index, Job { handle, problem, ..job }, reply.retry_after_ms);
+                return self.wait_for_job(Job { handle, problem, ..job }, reply.retry_after_ms);
             }
         };
-        self.end_job(index, &job, verdict)
+        self.end_job(&job, verdict)
     }
 
     /// Waits before the tool is asked, or ends the wait if its time is over.
-    fn wait_for_job(&mut self, index: StepIndex, job: Job, retry_after_ms: Option<u64>) -> Decided {
-        let now_ms = self.state.now_ms;
+    fn wait_for_job(&mut self, job: Job, retry_after_ms: Option<u64>) -> Decided {
+        let now_ms = self.now_ms;
         if now_ms >= job.expires_ms {
-            return self.end_job(index, &job, self.expired(&job));
+            return self.end_job(&job, self.expired(&job));
         }
         let until_ms = match job.handle {
             // The tool is asked a last time when the time is over.
             Some(_) => now_ms.saturating_add_unsigned(job.wait_ms(retry_after_ms, now_ms)).min(job.expires_ms),
             None => job.expires_ms,
         };
-        let step_id = planned(&self.plan, index)?.id.clone();
-        let step = self.state.steps.get_mut(index)?;
+        let step_id = self.planned()?.id.clone();
+        let step = self.steps.get_mut(self.index)?;
         step.counts.job_waits += 1;
         let id = EffectId::of_step(&step_id, EffectKind::JobWait, step.counts.job_waits);
         let activity = JobActivity::Waiting { id, until_ms };
-        self.set_stage(index, Stage::AwaitingJob(Arc::new(JobWait { job, activity })))
+        self.set_stage(Stage::AwaitingJob(Arc::new(JobWait { job, activity })))
     }
 
     /// Asks the tool about the job. This is a read, and costs nothing of the budget for calls: the time limit of the job and
     /// the waits between the questions bound their number.
-    fn ask_about_job(&mut self, index: StepIndex, job: Job, request: JobRequest) -> Decided {
-        let call = self.job_request(index, request, self.policy().limits.call_ms)?;
+    fn ask_about_job(&mut self, job: Job, request: JobRequest) -> Decided {
+        let call = self.job_request(request, self.policy().limits.call_ms)?;
         let job = Job { asked: job.asked + 1, problem: None, ..job };
-        self.set_stage(index, Stage::AwaitingJob(Arc::new(JobWait { job, activity: JobActivity::Asking(call) })))
+        self.set_stage(Stage::AwaitingJob(Arc::new(JobWait { job, activity: JobActivity::Asking(call) })))
     }
 
-    fn job_request(&mut self, index: StepIndex, request: JobRequest, timeout_ms: u64) -> Decided<AdmittedCall> {
-        let plan = Arc::clone(&self.plan);
-        let planned = planned(&plan, index)?;
-        let step = self.state.steps.get_mut(index)?;
+    fn job_request(&mut self, request: JobRequest, timeout_ms: u64) -> Decided<AdmittedCall> {
+        let planned = self.planned()?;
+        let step = self.steps.get_mut(self.index)?;
         step.counts.job_requests += 1;
         let id = EffectId::of_step(&planned.id, EffectKind::Job, step.counts.job_requests);
         let names = (&planned.tool, &planned.capability);
@@ -216,13 +214,13 @@ impl Run {
     }
 
     /// The job has ended, or nobody can tell how it ends. The time that it took does not count for the step.
-    fn end_job(&mut self, index: StepIndex, job: &Job, verdict: Verdict) -> Decided {
-        let waited_ms = self.state.now_ms.saturating_sub(job.since_ms);
+    fn end_job(&mut self, job: &Job, verdict: Verdict) -> Decided {
+        let waited_ms = self.now_ms.saturating_sub(job.since_ms);
         self.record(RunRecord::JobEnded { id: job_id(&job.call), asked: job.asked });
-        self.state.steps.get_mut(index)?.extend_deadline(waited_ms);
-        let call = Arc::new(self.known().last_call(index)?);
-        self.on_verdict(index, verdict)?;
-        self.settle_key(index, call)
+        self.steps.get_mut(self.index)?.extend_deadline(waited_ms);
+        let call = Arc::new(self.known().last_call(self.index)?);
+        self.on_verdict(verdict)?;
+        self.settle_key(call)
     }
 
     fn expired(&self, job: &Job) -> Verdict {
@@ -236,25 +234,25 @@ impl Run {
     }
 
     /// The run stops: a tool that can cancel the job is told to.
-    pub(super) fn stop_job(&mut self, index: StepIndex, reason: &str) -> Decided {
-        let Stage::AwaitingJob(wait) = self.state.steps.get(index)?.stage() else { return Ok(()) };
+    pub(super) fn stop_job(&mut self, reason: &str) -> Decided {
+        let Stage::AwaitingJob(wait) = self.step()?.stage() else { return Ok(()) };
         let JobWait { job, activity } = wait.as_ref().clone();
         match (activity, job.handle.clone()) {
             (JobActivity::Cancelling { .. }, _) => Ok(()),
-            (_, None) => self.fail_job(index, &job, reason, MAY_FINISH.to_owned()),
+            (_, None) => self.fail_job(&job, reason, MAY_FINISH.to_owned()),
             (_, Some(handle)) => {
                 let timeout_ms = self.policy().limits.drain_ms.max(1);
-                let call = self.job_request(index, JobRequest::Cancel(handle), timeout_ms)?;
+                let call = self.job_request(JobRequest::Cancel(handle), timeout_ms)?;
                 let activity = JobActivity::Cancelling { call, reason: reason.to_owned() };
-                self.set_stage(index, Stage::AwaitingJob(Arc::new(JobWait { job, activity })))
+                self.set_stage(Stage::AwaitingJob(Arc::new(JobWait { job, activity })))
             }
         }
     }
 
-    fn fail_job(&mut self, index: StepIndex, job: &Job, reason: &str, told: String) -> Decided {
+    fn fail_job(&mut self, job: &Job, reason: &str, told: String) -> Decided {
         self.record(RunRecord::JobEnded { id: job_id(&job.call), asked: job.asked });
         let fault = Some(Arc::new(CallFault::unfinished_job(told)));
-        self.set_stage(index, Stage::Failed { reason: reason.to_owned(), fault })
+        self.set_stage(Stage::Failed { reason: reason.to_owned(), fault })
     }
 }
 

@@ -14,10 +14,11 @@ use reknit_protocol::{CapabilityName, EffectId, EffectKind, ToolName, Value, joi
 use reknit_salvage::Schema;
 
 use super::knowledge::{Knowledge, Reports};
+use super::planned;
 use super::schedule::read_call;
 use super::sources::Results;
 use super::state::Stage;
-use super::{Run, planned};
+use super::step_machine::StepMachine;
 use crate::admitted_call::admit;
 use crate::answer::limit_items;
 use crate::effect::Question;
@@ -44,79 +45,68 @@ impl ResultSchemas {
     }
 }
 
-impl Run {
+impl StepMachine<'_> {
     /// A call of the step succeeded: its result is that of the step, unless the plan wishes for another one.
-    pub(super) fn on_result(&mut self, index: StepIndex, planned: &PlannedStep, value: Value) -> Decided {
+    pub(super) fn on_result(&mut self, planned: &PlannedStep, value: Value) -> Decided {
         if let Some(until) = &planned.controls.until
-            && self.asks_again(index, planned, until, &value)?
+            && self.asks_again(planned, until, &value)?
         {
             return Ok(());
         }
-        let event = self.state.events.saturating_sub(1);
+        let event = self.event;
         let misfit = self.misfit(planned, &value);
-        self.state.steps.get_mut(index)?.misfit.clone_from(&misfit);
+        self.steps.get_mut(self.index)?.misfit.clone_from(&misfit);
         let result = ResultHandle::new(value, event);
         match misfit.filter(|_| self.policy().unfit_results == UnfitResults::Fail) {
             Some(misfit) => {
                 let reason = format!("its result does not fit the schema that its tool announces: {misfit}");
-                self.set_stage(index, Stage::Unconfirmed { result, reason })
+                self.set_stage(Stage::Unconfirmed { result, reason })
             }
-            None => self.confirm(index, planned, result),
+            None => self.confirm(planned, result),
         }
     }
 
     /// Whether the result is not as wished. The step then waits before it asks again, or fails.
-    pub(super) fn asks_again(
-        &mut self,
-        index: StepIndex,
-        planned: &PlannedStep,
-        until: &Until,
-        value: &Value,
-    ) -> Decided<bool> {
-        self.state.steps.get_mut(index)?.counts.polls += 1;
+    pub(super) fn asks_again(&mut self, planned: &PlannedStep, until: &Until, value: &Value) -> Decided<bool> {
+        self.steps.get_mut(self.index)?.counts.polls += 1;
         let failed = match self.known().holds(planned, &until.condition, value, None) {
             Ok(true) => return Ok(false),
-            Ok(false) => self.wait_for_next_poll(index, planned, until)?,
+            Ok(false) => self.wait_for_next_poll(planned, until)?,
             Err(reason) => Some(format!("`until`: {reason}")),
         };
         if let Some(reason) = failed {
             let reason = format!("{reason}; the last result is {}", abridge(value, SHOWN_RESULT, &[]));
-            self.set_stage(index, Stage::Failed { reason, fault: None })?;
+            self.set_stage(Stage::Failed { reason, fault: None })?;
         }
         Ok(true)
     }
 
     /// Waits before the call is made again, with resends of its own. Returns why it is not made again.
-    fn wait_for_next_poll(
-        &mut self,
-        index: StepIndex,
-        planned: &PlannedStep,
-        until: &Until,
-    ) -> Decided<Option<String>> {
-        if let Some(stop) = self.state.account.immediate_stop() {
+    fn wait_for_next_poll(&mut self, planned: &PlannedStep, until: &Until) -> Decided<Option<String>> {
+        if let Some(stop) = self.account.immediate_stop() {
             return Ok(Some(stop));
         }
-        let polls = self.state.steps.get(index)?.counts.polls;
+        let polls = self.step()?.counts.polls;
         if polls >= until.times {
             let results = if polls == 1 { "1 result".to_owned() } else { format!("{polls} results") };
             return Ok(Some(format!("`until`: `{}` is false after {results}", until.condition)));
         }
-        let until_ms = self.state.now_ms.saturating_add_unsigned(until.wait_ms);
-        if let Some(reason) = self.known().too_late(index, until_ms)? {
+        let until_ms = self.now_ms.saturating_add_unsigned(until.wait_ms);
+        if let Some(reason) = self.known().too_late(self.index, until_ms)? {
             return Ok(Some(reason));
         }
         if self.known().author() == PlanAuthor::Person {
-            self.state.account.added_tool_calls = self.state.account.added_tool_calls.saturating_add(1);
+            self.account.added_tool_calls = self.account.added_tool_calls.saturating_add(1);
         }
-        let step = self.state.steps.get_mut(index)?;
+        let step = self.steps.get_mut(self.index)?;
         step.renew_resends();
         let id = EffectId::of_step(&planned.id, EffectKind::PollWait, step.before_retry.polls + polls);
-        self.wait(index, id, until_ms, WaitReason::Poll)?;
+        self.wait(id, until_ms, WaitReason::Poll)?;
         Ok(None)
     }
 
     /// Ends a step with a result that its plan may have to confirm first.
-    pub(super) fn confirm(&mut self, index: StepIndex, planned: &PlannedStep, result: ResultHandle) -> Decided {
+    pub(super) fn confirm(&mut self, planned: &PlannedStep, result: ResultHandle) -> Decided {
         if let Some(condition) = &planned.controls.expect {
             let unmet = match self.known().holds(planned, condition, result.get(), None) {
                 Ok(true) => None,
@@ -124,27 +114,27 @@ impl Run {
                 Err(reason) => Some(format!("`expect`: {reason}")),
             };
             if let Some(reason) = unmet {
-                return self.set_stage(index, Stage::Unconfirmed { result, reason });
+                return self.set_stage(Stage::Unconfirmed { result, reason });
             }
         }
         match &planned.controls.verify {
-            Some(_) => self.start_verification(index, planned, result),
-            None => self.end_with_result(index, result),
+            Some(_) => self.start_verification(planned, result),
+            None => self.end_with_result(result),
         }
     }
 
     /// The step is done.
-    pub(super) fn end_with_result(&mut self, index: StepIndex, result: ResultHandle) -> Decided {
+    pub(super) fn end_with_result(&mut self, result: ResultHandle) -> Decided {
         if result.has_event() {
-            self.fresh_results.push(index);
+            self.fresh_results.push(self.index);
         }
-        self.set_stage(index, Stage::Done(result))
+        self.set_stage(Stage::Done(result))
     }
 
     /// How a result differs from the schema that its tool announces, with or without the envelope around it. The calls of an agent
     /// are not checked: it reads their results itself.
     fn misfit(&mut self, planned: &PlannedStep, value: &Value) -> Option<String> {
-        if self.policy().unfit_results == UnfitResults::Ignore || self.state.planning.plan.is_none() {
+        if self.policy().unfit_results == UnfitResults::Ignore || self.planning.plan.is_none() {
             return None;
         }
         let schema = self.result_schemas.get(planned)?;
@@ -156,65 +146,71 @@ impl Run {
     }
 
     /// Asks a person about a call that may have taken effect, after its check, if it has one.
-    pub(super) fn ask_about_outcome(&mut self, index: StepIndex, fault: Arc<CallFault>) -> Decided {
-        if self.known().has_check(index)? {
-            self.start_check(index, fault, None)
+    pub(super) fn ask_about_outcome(&mut self, fault: Arc<CallFault>) -> Decided {
+        if self.known().has_check(self.index)? {
+            self.start_check(fault, None)
         } else {
-            self.ask_to_send_again(index, fault, None)
+            self.ask_to_send_again(fault, None)
         }
     }
 
     /// Ends a step that cannot be repaired. A call that may have taken effect is checked first.
-    pub(super) fn give_up(&mut self, index: StepIndex, fault: Arc<CallFault>, reason: String) -> Decided {
-        let class = self.known().side_effect(planned(&self.plan, index)?);
-        let is_uncertain = self.state.steps.get(index)?.may_have_happened(class, Some(&fault));
-        if is_uncertain && self.known().has_check(index)? {
-            return self.start_check(index, fault, Some(reason));
+    pub(super) fn give_up(&mut self, fault: Arc<CallFault>, reason: String) -> Decided {
+        let class = self.known().side_effect(self.planned()?);
+        let is_uncertain = self.step()?.may_have_happened(class, Some(&fault));
+        if is_uncertain && self.known().has_check(self.index)? {
+            return self.start_check(fault, Some(reason));
         }
-        self.set_stage(index, Stage::Failed { reason, fault: Some(fault) })
+        self.set_stage(Stage::Failed { reason, fault: Some(fault) })
     }
 
     /// Calls the check of a step. Without an answer that settles the outcome, the step fails for the reason `give_up`, or a
     /// person is asked if there is none.
-    pub(super) fn start_check(&mut self, index: StepIndex, fault: Arc<CallFault>, give_up: Option<String>) -> Decided {
-        let last = self.known().last_call(index)?;
-        let check =
-            self.known().check_of(index)?.ok_or_else(|| InternalError::new("a check that is not configured"))?.clone();
+    pub(super) fn start_check(&mut self, fault: Arc<CallFault>, give_up: Option<String>) -> Decided {
+        let last = self.known().last_call(self.index)?;
+        let check = self
+            .known()
+            .check_of(self.index)?
+            .ok_or_else(|| InternalError::new("a check that is not configured"))?
+            .clone();
         let parameters = check.parameters_for(&last);
         let parameters = parameters.map_err(|problem| format!("its parameters have no values: {problem}"));
-        let pass = self.pass_for_own_read(&check.tool, &check.capability);
+        let pass = self.known().pass_for_own_read(&check.tool, &check.capability);
         let (parameters, pass) = match pass.and_then(|pass| Ok((parameters?, pass))) {
             Ok(admitted) => admitted,
-            Err(problem) => return self.after_check(index, fault, give_up, &check, Finding::Unclear(problem)),
+            Err(problem) => return self.after_check(fault, give_up, &check, Finding::Unclear(problem)),
         };
         if let Err(exhausted) = self.charge_tool_call() {
             let reason = exhausted.to_string();
-            self.state.account.stop_for(exhausted);
-            return self.after_check(index, fault, give_up, &check, Finding::Unclear(reason));
+            self.account.stop_for(exhausted);
+            return self.after_check(fault, give_up, &check, Finding::Unclear(reason));
         }
-        let timeout_ms = self.known().call_timeout_ms(self.state.steps.get(index)?);
-        let step = self.state.steps.get_mut(index)?;
+        let timeout_ms = self.known().call_timeout_ms(self.step()?);
+        let step = self.steps.get_mut(self.index)?;
         step.counts.checks += 1;
         let id = EffectId::of_step(&last.step, EffectKind::Check, step.counts.checks);
         let names = (&check.tool, &check.capability);
         let call = admit(read_call(id, &last.step, names, parameters, timeout_ms), pass);
         self.record(RunRecord::CallStarted(call.share()));
-        self.set_stage(index, Stage::Checking { call, fault, give_up })
+        self.set_stage(Stage::Checking { call, fault, give_up })
     }
 
     /// Applies the outcome of a check; returns whether the event was one.
-    pub(super) fn on_check_event(&mut self, index: StepIndex, kind: &EventKind) -> Decided<bool> {
-        let Stage::Checking { call, fault, give_up } = self.state.steps.get(index)?.stage() else { return Ok(false) };
+    pub(super) fn on_check_event(&mut self, kind: &EventKind) -> Decided<bool> {
+        let Stage::Checking { call, fault, give_up } = self.step()?.stage() else { return Ok(false) };
         let (call, fault, give_up) = (call.share(), Arc::clone(fault), give_up.clone());
-        let check =
-            self.known().check_of(index)?.ok_or_else(|| InternalError::new("a check that is not configured"))?.clone();
+        let check = self
+            .known()
+            .check_of(self.index)?
+            .ok_or_else(|| InternalError::new("a check that is not configured"))?
+            .clone();
         let (end, finding) = match kind {
             EventKind::ToolAnswered { reply, .. } if reply.job.is_some() => {
                 let end = CallEnd::Replied { status: reply.status, fixes: Vec::new() };
                 (end, Finding::Unclear("it started a job instead of answering".to_owned()))
             }
             EventKind::ToolAnswered { reply, .. } => {
-                (CallEnd::of_reply(reply), check.read(&self.known().last_call(index)?, reply))
+                (CallEnd::of_reply(reply), check.read(&self.known().last_call(self.index)?, reply))
             }
             EventKind::ToolFailed { failure, .. } => {
                 (CallEnd::of_failure(failure), Finding::Unclear(failure.message.clone()))
@@ -223,69 +219,66 @@ impl Run {
             EventKind::BreakerOpen { until_ms, .. } => {
                 self.record(RunRecord::CallSkipped { id: call.id.clone(), until_ms: *until_ms });
                 let reason = "the circuit breaker of its tool is open, or the tool is at its limit".to_owned();
-                self.after_check(index, fault, give_up, &check, Finding::Unclear(reason))?;
+                self.after_check(fault, give_up, &check, Finding::Unclear(reason))?;
                 return Ok(true);
             }
             _ => return Ok(false),
         };
         self.record(RunRecord::CallEnded { call, end, fault: None });
-        self.after_check(index, fault, give_up, &check, finding)?;
+        self.after_check(fault, give_up, &check, finding)?;
         Ok(true)
     }
 
     fn after_check(
         &mut self,
-        index: StepIndex,
         fault: Arc<CallFault>,
         give_up: Option<String>,
         check: &OutcomeCheck,
         finding: Finding,
     ) -> Decided {
         let name = format!("`{}` of `{}`", check.capability, check.tool);
-        let most = self.known().resend_policy(planned(&self.plan, index)?).times;
-        let resends_left = self.state.steps.get(index)?.counts.resends < most;
+        let most = self.known().resend_policy(self.planned()?).times;
+        let resends_left = self.step()?.counts.resends < most;
         let words = match finding {
             Finding::Happened(result) => {
-                return self.settle_as_happened(index, result, format!("{name} shows that the call took effect"));
+                return self.settle_as_happened(result, format!("{name} shows that the call took effect"));
             }
             Finding::Absent if check.if_absent == IfAbsent::SendAgain && resends_left => {
-                self.state.steps.get_mut(index)?.counts.resends += 1;
+                self.steps.get_mut(self.index)?.counts.resends += 1;
                 let words = format!("{name} shows that the call did not take effect; it is sent again");
-                return self.settle_as_not_happened(index, words);
+                return self.settle_as_not_happened(words);
             }
             Finding::Absent => format!("{name} does not find the call"),
             Finding::Unclear(reason) => format!("{name} does not tell whether the call took effect: {reason}"),
         };
-        self.add_mend(index, Rung::Settlement, MendEffect::NoHelp, words.clone(), MendDetail::Settled)?;
+        self.add_mend(Rung::Settlement, MendEffect::NoHelp, words.clone(), MendDetail::Settled)?;
         match give_up {
-            Some(reason) => {
-                self.set_stage(index, Stage::Failed { reason: format!("{reason}; {words}"), fault: Some(fault) })
-            }
-            None => self.ask_to_send_again(index, fault, Some(words)),
+            Some(reason) => self.set_stage(Stage::Failed { reason: format!("{reason}; {words}"), fault: Some(fault) }),
+            None => self.ask_to_send_again(fault, Some(words)),
         }
     }
 
-    fn ask_to_send_again(&mut self, index: StepIndex, fault: Arc<CallFault>, check: Option<String>) -> Decided {
-        let call = Box::new(self.known().last_call(index)?);
+    fn ask_to_send_again(&mut self, fault: Arc<CallFault>, check: Option<String>) -> Decided {
+        let call = Box::new(self.known().last_call(self.index)?);
         let error = fault.to_string();
-        self.ask_person(index, Some(fault), Question::SendAgain { call, error, check })
+        self.ask_person(Some(fault), Question::SendAgain { call, error, check })
     }
 
     /// The call took effect: its step is done.
-    pub(super) fn settle_as_happened(&mut self, index: StepIndex, result: Value, words: String) -> Decided {
-        self.add_mend(index, Rung::Settlement, MendEffect::Applied, words, MendDetail::Settled)?;
-        let call = Arc::new(self.known().last_call(index)?);
-        self.set_stage(index, Stage::Done(result.into()))?;
-        self.settle_key(index, call)
+    pub(super) fn settle_as_happened(&mut self, result: Value, words: String) -> Decided {
+        self.add_mend(Rung::Settlement, MendEffect::Applied, words, MendDetail::Settled)?;
+        let call = Arc::new(self.known().last_call(self.index)?);
+        self.set_stage(Stage::Done(result.into()))?;
+        self.settle_key(call)
     }
 
     /// The calls of the step so far did not take effect: the call is sent again, and may be corrected afterwards.
-    pub(super) fn settle_as_not_happened(&mut self, index: StepIndex, words: String) -> Decided {
-        self.add_mend(index, Rung::Settlement, MendEffect::Applied, words, MendDetail::Settled)?;
-        self.state.steps.get_mut(index)?.note_not_happened();
-        let call = Arc::new(self.known().last_call(index)?);
-        self.set_stage(index, Stage::Queued)?;
-        self.settle_key(index, call)
+    pub(super) fn settle_as_not_happened(&mut self, words: String) -> Decided {
+        self.add_mend(Rung::Settlement, MendEffect::Applied, words, MendDetail::Settled)?;
+        self.steps.get_mut(self.index)?.note_not_happened();
+        let call = Arc::new(self.known().last_call(self.index)?);
+        self.set_stage(Stage::Queued)?;
+        self.settle_key(call)
     }
 }
 

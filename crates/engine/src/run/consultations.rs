@@ -11,6 +11,7 @@ use super::Run;
 use super::knowledge::Knowledge;
 use super::repair_by_model::Repair;
 use super::state::{Account, Phase, Stage, State};
+use super::step_machine::StepMachine;
 use super::steps::StepRun;
 use crate::answer::AnswerAuthor;
 use crate::budget::{Bill, Exhausted, Spent};
@@ -150,6 +151,9 @@ impl Run {
 
     /// Pays for the attempt that is due, and asks.
     pub(super) fn ask(&mut self, topic: Topic) -> Decided {
+        if let Topic::Repair { index, rung } = topic {
+            return self.at(index).ask(rung);
+        }
         match self.pay(topic)? {
             Ok(()) => self.record_question(topic),
             Err(exhausted) => self.on_no_answer(topic, NoAnswer::Exhausted(exhausted)),
@@ -168,11 +172,8 @@ impl Run {
             Topic::Plan { attempt } => Some(attempt),
             Topic::Selection | Topic::Repair { .. } | Topic::Answer => None,
         };
-        if let Topic::Repair { index, rung } = topic {
-            self.state.steps.get_mut(index)?.note_asked(rung);
-        }
         let question = self.state.consultation_mut(topic)?.0.question(attempt);
-        let question = question.ok_or_else(|| InternalError::new("a question that is asked has no target"))?;
+        let question = question.ok_or_else(no_target)?;
         self.record(ModelRecord::Asked(question));
         Ok(())
     }
@@ -183,7 +184,7 @@ impl Run {
             Topic::Plan { attempt } => self.on_plan_text(text, attempt)?,
             Topic::Repair { index, rung } => {
                 let fault = self.state.steps.get(index)?.fault_in_question()?;
-                self.on_advice_text(Repair { index, rung, fault }, answer)?;
+                self.at(index).on_advice_text(Repair { rung, fault }, answer)?;
             }
             Topic::Answer => self.end(AnswerAuthor::Model, Some(text.trim().to_owned())),
         }
@@ -196,7 +197,7 @@ impl Run {
             Topic::Plan { .. } => self.on_no_plan(why),
             Topic::Repair { index, rung } => {
                 let fault = self.state.steps.get(index)?.fault_in_question()?;
-                self.on_no_advice(Repair { index, rung, fault }, why)?;
+                self.at(index).on_no_advice(Repair { rung, fault }, why)?;
             }
             Topic::Answer => self.end(AnswerAuthor::TemplateInstead(why.to_string()), None),
         }
@@ -228,6 +229,43 @@ impl Knowledge<'_> {
         let targets = if left.is_empty() { targets.clone() } else { left };
         Rotation::new(targets, self.policy().rotation.clone())
     }
+}
+
+impl StepMachine<'_> {
+    /// Pays for the attempt that is due on a rung, and asks.
+    pub(super) fn ask(&mut self, rung: ModelRung) -> Decided {
+        match self.pay_question()? {
+            Ok(()) => self.record_question(),
+            Err(exhausted) => {
+                let fault = self.step()?.fault_in_question()?;
+                self.on_no_advice(Repair { rung, fault }, NoAnswer::Exhausted(exhausted))
+            }
+        }
+    }
+
+    /// Pays for the attempt that is due.
+    pub(super) fn pay_question(&mut self) -> Decided<Result<(), Exhausted>> {
+        let policy = self.policy();
+        let question = self.steps.get_mut(self.index)?.consultation_mut().ok_or_else(no_question)?;
+        Ok(question.pay(&mut self.account.spent, policy))
+    }
+
+    /// Records that a target was chosen and is asked.
+    pub(super) fn record_question(&mut self) -> Decided {
+        let step = self.steps.get_mut(self.index)?;
+        step.note_asked();
+        let question = step.consultation_mut().ok_or_else(no_question)?.question(None);
+        self.record(ModelRecord::Asked(question.ok_or_else(no_target)?));
+        Ok(())
+    }
+}
+
+fn no_question() -> InternalError {
+    InternalError::new("no model is asked about the step")
+}
+
+fn no_target() -> InternalError {
+    InternalError::new("a question that is asked has no target")
 }
 
 impl Phase {

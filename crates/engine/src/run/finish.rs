@@ -2,17 +2,18 @@
 
 use reknit_mend::Fate;
 use reknit_model_api::Purpose;
-use reknit_plan::{OnFailure, PlanProblem, PlannedOutput, PlannedStep, StepIndex, write_plan_file};
+use reknit_plan::{OnFailure, PlanProblem, PlannedOutput, PlannedStep, write_plan_file};
 use reknit_protocol::{EffectKind, EffectOwner, Object, Plan, SideEffect, Step, StepId, join_first};
 use reknit_salvage::fit;
 
+use super::Run;
 use super::agent_sessions::AgentReply;
 use super::consultations::Topic;
 use super::knowledge::{Knowledge, Reports};
 use super::state::{Phase, PlanApproval, Stage, Stop};
 use super::status::{RunEnd, StepFacts, status_of};
+use super::step_machine::StepMachine;
 use super::steps::StepRun;
-use super::{Run, planned};
 use crate::answer::{Answer, AnswerAuthor, MissingOutput, Outcome, StepReport, mended_lines, replanned_lines};
 use crate::consult::Consultation;
 use crate::internal_error::Decided;
@@ -75,7 +76,7 @@ impl Run {
     /// Stops everything that can stop at once. Calls in progress are aborted, and their outcomes awaited.
     pub(super) fn stop(&mut self, stop: &Stop) -> Decided {
         let reason = stop.to_string();
-        self.refund_resumed_calls();
+        self.state.refund_resumed_calls();
         self.state.account.stopped_ms.get_or_insert(self.state.now_ms);
         self.state.account.stop = Some(stop.clone());
         self.state.settle_open_questions();
@@ -94,26 +95,11 @@ impl Run {
             Phase::Answering { .. } => self.end(AnswerAuthor::TemplateInstead(reason), None),
             Phase::Running => {
                 for index in self.plan.indices() {
-                    self.stop_job(index, &reason)?;
+                    self.at(index).stop_job(&reason)?;
                     if let Some(stage) = stopped(self.state.steps.get(index)?, &reason) {
-                        self.set_stage(index, stage)?;
+                        self.at(index).set_stage(stage)?;
                     }
                 }
-            }
-        }
-        Ok(())
-    }
-
-    /// A step failed after which the plan starts no other one. What is in progress goes on.
-    pub(super) fn stop_after_failure(&mut self, failed: StepIndex) -> Decided {
-        let cause = Stop::StepFailed(planned(&self.plan, failed)?.id.clone());
-        let reason = cause.to_string();
-        self.state.account.stop.get_or_insert(cause);
-        for index in self.plan.indices() {
-            let step = self.state.steps.get(index)?;
-            let stage = stopped(step, &reason).filter(|stage| matches!(stage, Stage::Skipped { .. }));
-            if let Some(stage) = stage {
-                self.set_stage(index, stage)?;
             }
         }
         Ok(())
@@ -136,7 +122,7 @@ impl Run {
             }
             // Without any result a model can only guess.
             Synthesis::Model if at_once || !self.known().reports().has_result() => {
-                self.end(AnswerAuthor::Template, None)
+                self.end(AnswerAuthor::Template, None);
             }
             Synthesis::Model => return self.ask_for_answer(),
         }
@@ -196,6 +182,23 @@ impl Run {
             replannings,
             spent,
         });
+    }
+}
+
+impl StepMachine<'_> {
+    /// A step failed after which the plan starts no other one. What is in progress goes on.
+    pub(super) fn stop_after_failure(&mut self) -> Decided {
+        let cause = Stop::StepFailed(self.planned()?.id.clone());
+        let reason = cause.to_string();
+        self.account.stop.get_or_insert(cause);
+        for index in self.plan.indices() {
+            let step = self.steps.get(index)?;
+            let stage = stopped(step, &reason).filter(|stage| matches!(stage, Stage::Skipped { .. }));
+            if let Some(stage) = stage {
+                self.at(index).set_stage(stage)?;
+            }
+        }
+        Ok(())
     }
 }
 

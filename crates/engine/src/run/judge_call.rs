@@ -11,12 +11,13 @@ use serde::{Deserialize, Serialize};
 use super::evidence::Evidence;
 use super::knowledge::{CallJudge, Reports};
 use super::parameter_leaves::{Leaf, collect, compare_with_replaced, display_path, top_level};
+use super::planned;
 use super::repair_by_model::changed_text;
 use super::repair_by_rules::facts_about;
 use super::state::Stage;
 use super::step_events::Correction;
+use super::step_machine::StepMachine;
 use super::steps::StepRun;
-use super::{Run, planned};
 use crate::effect::AskedBy;
 use crate::gate::{
     Finding, GateDecision, GateRow, GateVerdict, OriginClass, ParameterRole, ProposedCall, ProposedValue, RoleGuess,
@@ -111,10 +112,10 @@ fn is_moved(leaf: &Leaf<'_>, leaves: &[Leaf<'_>]) -> bool {
     }
 }
 
-impl Run {
+impl StepMachine<'_> {
     /// Asks a person about a call as it stands, with what the gate found.
-    pub(super) fn ask_about_findings(&mut self, index: StepIndex, findings: &[Finding]) -> Decided {
-        let step = self.state.steps.get(index)?;
+    pub(super) fn ask_about_findings(&mut self, findings: &[Finding]) -> Decided {
+        let step = self.step()?;
         let found = step.provenance.iter().filter(|(_, origin)| is_found_before_call(origin));
         let open: Vec<&str> = found.map(|(name, _)| name.as_str()).collect();
         let given = |name: &str| !open.contains(&name) && !findings.iter().any(|finding| finding.is_about(name));
@@ -126,7 +127,7 @@ impl Run {
             names => format!("the plan gives no value for {}", names.join(", ")),
         };
         let correction = Correction::new(change, "", &[joined(findings)]);
-        self.ask_about_correction(index, Arc::new(CallFault::local(message)), correction, AskedBy::Correction)
+        self.ask_about_correction(Arc::new(CallFault::local(message)), correction, AskedBy::Correction)
     }
 }
 

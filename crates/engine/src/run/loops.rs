@@ -14,6 +14,7 @@ use reknit_protocol::{StepId, Value, join_first};
 
 use super::knowledge::Knowledge;
 use super::state::{Stage, Stop};
+use super::step_machine::StepMachine;
 use super::steps::StepRun;
 use super::{ApplyError, Run, planned};
 use crate::budget::Exhausted;
@@ -37,35 +38,6 @@ impl LoopLists {
 }
 
 impl Run {
-    /// Begins the loop of a step whose dependencies are done, or goes on with it after a retry.
-    pub(super) fn begin_loop(&mut self, index: StepIndex, planned: &PlannedStep) -> Decided {
-        let list = match self.known().loop_list(index, planned)? {
-            Ok(list) => list,
-            Err(stage) => return self.set_stage(index, stage),
-        };
-        let length = u32::try_from(list.len()).unwrap_or(u32::MAX);
-        let can_change = self.known().can_change_on_retry(planned)?;
-        let step = self.state.steps.get_mut(index)?;
-        if step.looping.length.is_none() {
-            step.looping.length = Some(length);
-            // The list stays what it is, also if a retry brings a result that was missing.
-            step.looping.list = can_change.then(|| Value::Array(list.clone()));
-            if self.known().author() == PlanAuthor::Person {
-                self.state.account.added_tool_calls = self.state.account.added_tool_calls.saturating_add(length);
-            }
-        }
-        if list.is_empty() {
-            let event = self.state.events.saturating_sub(1);
-            return self.set_stage(index, Stage::Done(ResultHandle::new(Value::Array(list), event)));
-        }
-        let length = list.len();
-        self.loops.0.insert(index, list.into());
-        if self.ask_about_items(index, planned, length)? {
-            return Ok(());
-        }
-        self.set_stage(index, Stage::Looping)
-    }
-
     /// Releases the next items of each loop that has a free place, and ends the loops that are over. Returns whether a step
     /// has moved.
     pub(super) fn advance_loops(&mut self) -> Decided<bool> {
@@ -74,7 +46,7 @@ impl Run {
             if matches!(self.state.steps.get(*index)?.stage(), Stage::Looping) {
                 self.release_items(*index)?;
                 if self.state.steps.items(*index).is_over() {
-                    self.end_loop(*index)?;
+                    self.at(*index).end_loop()?;
                 }
             }
         }
@@ -83,7 +55,7 @@ impl Run {
 
     fn release_items(&mut self, index: StepIndex) -> Decided {
         if let Some(reason) = self.known().stops_items() {
-            return self.skip_items(index, &reason);
+            return self.at(index).skip_items(&reason);
         }
         let of_policy = self.policy().limits.calls_at_once;
         let at_once = planned(&self.plan, index)?.foreach().and_then(|foreach| foreach.at_once).unwrap_or(of_policy);
@@ -113,60 +85,6 @@ impl Run {
         Ok(added)
     }
 
-    /// Skips the items that have not started of a loop that is over: after a retry it may lose a step that it needs.
-    pub(super) fn skip_held_items(&mut self, index: StepIndex, id: &StepId) -> Decided {
-        match self.state.steps.items(index).first_held() {
-            Some(_) => self.skip_items(index, &format!("`{id}` is over")),
-            None => Ok(()),
-        }
-    }
-
-    fn skip_items(&mut self, index: StepIndex, reason: &str) -> Decided {
-        while let Some(held) = self.state.steps.items(index).first_held() {
-            self.set_stage(held, Stage::Skipped { reason: reason.to_owned() })?;
-        }
-        Ok(())
-    }
-
-    /// Ends a loop whose items are over.
-    fn end_loop(&mut self, index: StepIndex) -> Decided {
-        let plan = Arc::clone(&self.plan);
-        let planned_loop = planned(&plan, index)?;
-        let length = self.loops.0.remove(&index).map_or(0, |list| list.len());
-        let items = self.state.steps.items(index).indices.clone();
-        let mut lost: Vec<(StepIndex, String)> = Vec::new();
-        let (mut done, mut was_sent) = (0, false);
-        for item in &items {
-            let step = self.state.steps.get(*item)?;
-            was_sent |= step.sent() > 0;
-            match step.stage() {
-                Stage::Failed { reason, fault } => {
-                    let words = fault.as_ref().map_or_else(|| reason.clone(), |fault| format!("{fault}; {reason}"));
-                    lost.push((*item, words));
-                }
-                Stage::Unconfirmed { reason, .. } => lost.push((*item, format!("it is unconfirmed: {reason}"))),
-                Stage::Skipped { reason } => lost.push((*item, reason.clone())),
-                _ => done += 1,
-            }
-        }
-        let progress = format!("{done} of {length} items are done");
-        let stage = match (self.known().stops_items().filter(|_| items.len() < length), lost.first()) {
-            (Some(reason), _) if was_sent => Stage::Failed { reason: format!("{progress}; {reason}"), fault: None },
-            (Some(reason), _) => Stage::Skipped { reason },
-            (None, Some((first, words))) if !planned_loop.controls.on_failure.keeps_dependents() => {
-                let first = &planned(&plan, *first)?.id;
-                Stage::Failed { reason: format!("{progress}; `{first}` is not: {words}"), fault: None }
-            }
-            (None, _) => {
-                self.fresh_results.push(index);
-                let event = self.state.events.saturating_sub(1);
-                Stage::Done(ResultHandle::new(self.known().loop_results(index).value(), event))
-            }
-        };
-        drop(plan);
-        self.set_stage(index, stage)
-    }
-
     /// Adds the items of a restored run to its plan.
     pub(super) fn restore_items(&mut self) -> Result<(), ApplyError> {
         let written = self.plan.steps.len();
@@ -194,15 +112,99 @@ impl Run {
         }
         Ok(())
     }
+}
+
+impl StepMachine<'_> {
+    /// Begins the loop of a step whose dependencies are done, or goes on with it after a retry.
+    pub(super) fn begin_loop(&mut self, planned: &PlannedStep) -> Decided {
+        let list = match self.known().loop_list(self.index, planned)? {
+            Ok(list) => list,
+            Err(stage) => return self.set_stage(stage),
+        };
+        let length = u32::try_from(list.len()).unwrap_or(u32::MAX);
+        let can_change = self.known().can_change_on_retry(planned)?;
+        let step = self.steps.get_mut(self.index)?;
+        if step.looping.length.is_none() {
+            step.looping.length = Some(length);
+            // The list stays what it is, also if a retry brings a result that was missing.
+            step.looping.list = can_change.then(|| Value::Array(list.clone()));
+            if self.known().author() == PlanAuthor::Person {
+                self.account.added_tool_calls = self.account.added_tool_calls.saturating_add(length);
+            }
+        }
+        if list.is_empty() {
+            let event = self.event;
+            return self.set_stage(Stage::Done(ResultHandle::new(Value::Array(list), event)));
+        }
+        let length = list.len();
+        self.loops.0.insert(self.index, list.into());
+        if self.ask_about_items(planned, length)? {
+            return Ok(());
+        }
+        self.set_stage(Stage::Looping)
+    }
+
+    /// Skips the items that have not started of a loop that is over: after a retry it may lose a step that it needs.
+    pub(super) fn skip_held_items(&mut self, id: &StepId) -> Decided {
+        match self.steps.items(self.index).first_held() {
+            Some(_) => self.skip_items(&format!("`{id}` is over")),
+            None => Ok(()),
+        }
+    }
+
+    fn skip_items(&mut self, reason: &str) -> Decided {
+        while let Some(held) = self.steps.items(self.index).first_held() {
+            self.at(held).set_stage(Stage::Skipped { reason: reason.to_owned() })?;
+        }
+        Ok(())
+    }
+
+    /// Ends a loop whose items are over.
+    fn end_loop(&mut self) -> Decided {
+        let plan = self.plan;
+        let planned_loop = self.planned()?;
+        let length = self.loops.0.remove(&self.index).map_or(0, |list| list.len());
+        let items = self.steps.items(self.index).indices.clone();
+        let mut lost: Vec<(StepIndex, String)> = Vec::new();
+        let (mut done, mut was_sent) = (0, false);
+        for item in &items {
+            let step = self.steps.get(*item)?;
+            was_sent |= step.sent() > 0;
+            match step.stage() {
+                Stage::Failed { reason, fault } => {
+                    let words = fault.as_ref().map_or_else(|| reason.clone(), |fault| format!("{fault}; {reason}"));
+                    lost.push((*item, words));
+                }
+                Stage::Unconfirmed { reason, .. } => lost.push((*item, format!("it is unconfirmed: {reason}"))),
+                Stage::Skipped { reason } => lost.push((*item, reason.clone())),
+                _ => done += 1,
+            }
+        }
+        let progress = format!("{done} of {length} items are done");
+        let stage = match (self.known().stops_items().filter(|_| items.len() < length), lost.first()) {
+            (Some(reason), _) if was_sent => Stage::Failed { reason: format!("{progress}; {reason}"), fault: None },
+            (Some(reason), _) => Stage::Skipped { reason },
+            (None, Some((first, words))) if !planned_loop.controls.on_failure.keeps_dependents() => {
+                let first = &planned(plan, *first)?.id;
+                Stage::Failed { reason: format!("{progress}; `{first}` is not: {words}"), fault: None }
+            }
+            (None, _) => {
+                self.fresh_results.push(self.index);
+                let event = self.event;
+                Stage::Done(ResultHandle::new(self.known().loop_results(self.index).value(), event))
+            }
+        };
+        self.set_stage(stage)
+    }
 
     /// Pays for a tool call. The items of a person's loops add to the limit.
     pub(super) fn charge_tool_call(&mut self) -> Result<(), Exhausted> {
-        let limit = self.policy().limits.tool_calls.saturating_add(self.state.account.added_tool_calls);
-        self.state.account.spent.charge_tool_call(limit)
+        let limit = self.policy().limits.tool_calls.saturating_add(self.account.added_tool_calls);
+        self.account.spent.charge_tool_call(limit)
     }
 
     /// Whether the condition of a step holds. Otherwise the step is over: skipped, or failed if its condition has no value.
-    pub(super) fn should_run(&mut self, index: StepIndex, planned: &PlannedStep) -> Decided<bool> {
+    pub(super) fn should_run(&mut self, planned: &PlannedStep) -> Decided<bool> {
         let Some(condition) = planned.condition() else { return Ok(true) };
         let evaluated = condition.evaluate(&self.known().results(Some(planned))).map(|evaluation| evaluation.value);
         let stage = match evaluated {
@@ -219,7 +221,7 @@ impl Run {
                 None => self.fail_start(planned, &format!("its condition has no value: {reason}")),
             },
         };
-        self.set_stage(index, stage)?;
+        self.set_stage(stage)?;
         Ok(false)
     }
 
@@ -230,17 +232,17 @@ impl Run {
     }
 
     /// Computes the result of a step that calls no tool.
-    pub(super) fn compute_step(&mut self, index: StepIndex, planned: &PlannedStep) -> Decided {
+    pub(super) fn compute_step(&mut self, planned: &PlannedStep) -> Decided {
         let stage = match self.known().binding(planned) {
             Binding::Bound(bound) => {
-                self.keep_bound(index, planned, bound)?;
+                self.keep_bound(planned, bound)?;
                 // The value is kept once, as the result.
-                let mut parameters = std::mem::take(&mut self.state.steps.get_mut(index)?.parameters);
+                let mut parameters = std::mem::take(&mut self.steps.get_mut(self.index)?.parameters);
                 let value = parameters.remove(RESULT).unwrap_or_default();
-                let event = self.state.events.saturating_sub(1);
-                return self.confirm(index, planned, ResultHandle::new(value, event));
+                let event = self.event;
+                return self.confirm(planned, ResultHandle::new(value, event));
             }
-            Binding::Unbound { unbound, .. } if self.skip_without_source(index, &unbound)? => return Ok(()),
+            Binding::Unbound { unbound, .. } if self.skip_without_source(&unbound)? => return Ok(()),
             Binding::Unbound { unbound, .. } => {
                 let reasons: Vec<String> = unbound.iter().map(|unbound| unbound.reason.to_string()).collect();
                 Stage::Failed { reason: format!("it cannot be computed: {}", reasons.join("; ")), fault: None }
@@ -250,14 +252,14 @@ impl Run {
                 Stage::Failed { reason, fault: None }
             }
         };
-        self.set_stage(index, stage)
+        self.set_stage(stage)
     }
 
     /// Skips a step that needs the result of a step whose condition is false, or whose failure the plan allows. Returns whether
     /// it did: `??` in its parameters may give it another value.
-    pub(super) fn skip_without_source(&mut self, index: StepIndex, unbound: &[UnboundParameter]) -> Decided<bool> {
+    pub(super) fn skip_without_source(&mut self, unbound: &[UnboundParameter]) -> Decided<bool> {
         let Some(stage) = unbound.iter().find_map(|unbound| without_source(&unbound.reason)) else { return Ok(false) };
-        self.set_stage(index, stage)?;
+        self.set_stage(stage)?;
         Ok(true)
     }
 }

@@ -12,10 +12,11 @@ use reknit_mend::{
     AcceptedBy, CallFault, FaultOrigin, FaultyCall, LearnedRule, Lesson, Mend, MendEffect, PriorResult, RuleChanges,
     RuleFix, RuleState, Rung, ValueOrigin, Verdict,
 };
-use reknit_plan::{PlannedStep, StepIndex};
+use reknit_plan::PlannedStep;
 use reknit_protocol::{SideEffect, StepId};
 use serde::{Deserialize, Serialize};
 
+use super::Run;
 use super::knowledge::{Knowledge, Reports};
 use super::repair_by_model::changed_text;
 use super::repair_by_rules::{facts_about, referenced};
@@ -23,8 +24,8 @@ use super::resolve_parameters::capability;
 use super::schedule::unbound_message;
 use super::state::Stage;
 use super::step_events::Correction;
+use super::step_machine::StepMachine;
 use super::steps::{Attempt, StepRun};
-use super::{Run, planned};
 use crate::internal_error::Decided;
 use crate::record::MendDetail;
 use crate::synthesis::numbers_in_text;
@@ -43,10 +44,25 @@ impl Run {
         &self.state.ruled_out.rules
     }
 
+    /// The corrections of this run that succeeded: rules are learned from them and judged by them.
+    pub fn lessons(&self) -> Vec<Lesson> {
+        let steps = self.plan.steps.iter().zip(self.state.steps.iter());
+        let done = steps.filter(|(_, step)| matches!(step.stage(), Stage::Done(_)));
+        // A state that the machine rules out is reported elsewhere, and teaches nothing.
+        done.filter_map(|(planned, step)| self.known().reports().lesson_of(planned, step).ok().flatten()).collect()
+    }
+
+    /// Whether the run may have lessons: one of its calls was corrected, or a model found values for it.
+    pub fn has_corrections(&self) -> bool {
+        let is_taught = |mend: &Mend| is_correction(mend) || mend.rung == Rung::Resolution;
+        self.state.steps.iter().any(|step| step.mends.iter().any(is_taught))
+    }
+}
+
+impl StepMachine<'_> {
     /// Changes the call as a learned rule says and sends it; returns whether it did.
-    pub(super) fn repair_by_learned_rule(&mut self, index: StepIndex, fault: &Arc<CallFault>) -> Decided<bool> {
-        let plan = Arc::clone(&self.plan);
-        let (planned, step) = (planned(&plan, index)?, self.state.steps.get(index)?);
+    pub(super) fn repair_by_learned_rule(&mut self, fault: &Arc<CallFault>) -> Decided<bool> {
+        let (planned, step) = (self.planned()?, self.step()?);
         let rules = self.known().usable_rules(planned, step, fault);
         if rules.is_empty() {
             return Ok(false);
@@ -56,18 +72,18 @@ impl Run {
         let Some(fix) = fixes.first() else { return Ok(false) };
         if let Some(other) = fixes.iter().find(|other| other.parameters != fix.parameters) {
             let words = format!("the rules {} and {} disagree", fix.rule, other.rule);
-            return self.no_rule(index, words);
+            return self.no_rule(words);
         }
         let bound = match self.known().bound_by_rule(planned, step, fix) {
             Ok(Some(bound)) => bound,
             Ok(None) => return Ok(false),
-            Err(refused) => return self.no_rule(index, format!("rule {}: {refused}", fix.rule)),
+            Err(refused) => return self.no_rule(format!("rule {}: {refused}", fix.rule)),
         };
-        let held = self.known().judge().judge_change(index, planned, fault, &bound)?.reasons;
+        let held = self.known().judge().judge_change(self.index, planned, fault, &bound)?.reasons;
         if let Some(words) = self.known().judge().cannot_ask_about(&held) {
-            return self.no_rule(index, format!("rule {}: {words}", fix.rule));
+            return self.no_rule(format!("rule {}: {words}", fix.rule));
         }
-        let step = self.state.steps.get_mut(index)?;
+        let step = self.steps.get_mut(self.index)?;
         let change = changed_text(&step.parameters, &bound.parameters);
         step.rungs.rules += 1;
         step.set_parameters(bound.parameters, bound.provenance);
@@ -75,18 +91,17 @@ impl Run {
         let formulas = if formulas.is_empty() { String::new() } else { format!(": {}", formulas.join(", ")) };
         let words = format!("{change}, by the learned rule {}{formulas}", fix.rule);
         let detail = MendDetail::ByLearnedRule { rule: fix.rule.clone() };
-        self.add_mend(index, Rung::Rules, MendEffect::Applied, words.clone(), detail)?;
-        self.send_corrected(index, Arc::clone(fault), Correction::new(change, &words, &held))?;
-        let step = self.state.steps.get_mut(index)?;
+        self.add_mend(Rung::Rules, MendEffect::Applied, words.clone(), detail)?;
+        self.send_corrected(Arc::clone(fault), Correction::new(change, &words, &held))?;
+        let step = self.steps.get_mut(self.index)?;
         step.rungs.applied_rule = Some(Box::new(AppliedRule { rule: fix.rule.clone(), correction: step.correction }));
         Ok(true)
     }
 
     /// Notes that a tool rejects what a learned rule sent. An error about other parameters says nothing against the rule.
-    pub(super) fn note_rejected_rule(&mut self, index: StepIndex, verdict: &Verdict) -> Decided {
+    pub(super) fn note_rejected_rule(&mut self, verdict: &Verdict) -> Decided {
         let Verdict::Correctable(fault) = verdict else { return Ok(()) };
-        let plan = Arc::clone(&self.plan);
-        let (planned, step) = (planned(&plan, index)?, self.state.steps.get(index)?);
+        let (planned, step) = (self.planned()?, self.step()?);
         let Some(applied) = step.rungs.applied_rule.as_deref().filter(|applied| applied.correction == step.correction)
         else {
             return Ok(());
@@ -100,30 +115,16 @@ impl Run {
             return Ok(());
         }
         let id = rule.id.clone();
-        self.state.steps.get_mut(index)?.rungs.applied_rule = None;
-        self.state.ruled_out.rules.insert(id.clone(), fault.to_string());
+        self.steps.get_mut(self.index)?.rungs.applied_rule = None;
+        self.ruled_out.rules.insert(id.clone(), fault.to_string());
         let words = format!("the learned rule {id} is not used again: the tool rejected its change: {fault}");
-        self.add_mend(index, Rung::Rules, MendEffect::NoHelp, words, MendDetail::RuleRejected { rule: id })
+        self.add_mend(Rung::Rules, MendEffect::NoHelp, words, MendDetail::RuleRejected { rule: id })
     }
 
     /// Records why no rule changed the call.
-    fn no_rule(&mut self, index: StepIndex, description: String) -> Decided<bool> {
-        self.add_mend(index, Rung::Rules, MendEffect::NoHelp, description, MendDetail::NoLearnedRule)?;
+    fn no_rule(&mut self, description: String) -> Decided<bool> {
+        self.add_mend(Rung::Rules, MendEffect::NoHelp, description, MendDetail::NoLearnedRule)?;
         Ok(false)
-    }
-
-    /// The corrections of this run that succeeded: rules are learned from them and judged by them.
-    pub fn lessons(&self) -> Vec<Lesson> {
-        let steps = self.plan.steps.iter().zip(self.state.steps.iter());
-        let done = steps.filter(|(_, step)| matches!(step.stage(), Stage::Done(_)));
-        // A state that the machine rules out is reported elsewhere, and teaches nothing.
-        done.filter_map(|(planned, step)| self.known().reports().lesson_of(planned, step).ok().flatten()).collect()
-    }
-
-    /// Whether the run may have lessons: one of its calls was corrected, or a model found values for it.
-    pub fn has_corrections(&self) -> bool {
-        let is_taught = |mend: &Mend| is_correction(mend) || mend.rung == Rung::Resolution;
-        self.state.steps.iter().any(|step| step.mends.iter().any(is_taught))
     }
 }
 

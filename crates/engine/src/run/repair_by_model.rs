@@ -13,15 +13,15 @@ use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{EffectKind, EffectOwner, Object, Value};
 use reknit_salvage::Schema;
 
-use super::consultations::{NoAnswer, Topic};
+use super::consultations::NoAnswer;
 use super::judge_call::JudgedChange;
 use super::knowledge::Knowledge;
 use super::resolve_parameters::{fixes_text, missing_text, refuse_doubtful, wanted};
 use super::state::Stage;
 use super::step_events::Correction;
+use super::step_machine::StepMachine;
 use super::steps::StepRun;
 use super::ungrounded_numbers::removable;
-use super::{Run, planned};
 use crate::consult::Consultation;
 use crate::internal_error::Decided;
 use crate::policy::Sampling;
@@ -48,21 +48,19 @@ pub(super) enum NoHelp {
 /// A failed call, and the rung on which a model is asked about it.
 #[derive(Debug, Clone)]
 pub(super) struct Repair {
-    pub(super) index: StepIndex,
     pub(super) rung: ModelRung,
     pub(super) fault: Arc<CallFault>,
 }
 
-impl Run {
+impl StepMachine<'_> {
     /// Enters a rung that asks a model. If no model can be asked, the next rung is tried.
-    pub(super) fn consult_about(&mut self, index: StepIndex, fault: Arc<CallFault>, rung: ModelRung) -> Decided {
-        if let Some(reason) = self.known().too_late(index, self.state.now_ms)? {
-            return self.fail_late(index, reason, Some(fault));
+    pub(super) fn consult_about(&mut self, fault: Arc<CallFault>, rung: ModelRung) -> Decided {
+        if let Some(reason) = self.known().too_late(self.index, self.now_ms)? {
+            return self.fail_late(reason, Some(fault));
         }
-        let plan = Arc::clone(&self.plan);
-        let planned = planned(&plan, index)?;
+        let planned = self.planned()?;
         let limits = self.known().answer_limits(planned, rung);
-        let step = self.state.steps.get_mut(index)?;
+        let step = self.steps.get_mut(self.index)?;
         match rung {
             ModelRung::Resolution => {}
             ModelRung::Feedback => step.rungs.feedback += 1,
@@ -70,13 +68,13 @@ impl Run {
         }
         let (asked, deadline_ms) = (*step.asked_mut(rung), step.deadline_ms);
         if self.started.targets.is_empty() {
-            let reason = self.known().reason_without_model(index, &fault)?;
-            return self.on_no_advice(Repair { index, rung, fault }, NoAnswer::GaveUp(reason));
+            let reason = self.known().reason_without_model(self.index, &fault)?;
+            return self.on_no_advice(Repair { rung, fault }, NoAnswer::GaveUp(reason));
         }
-        let messages = match self.known().advice_messages(index, planned, &fault, rung)? {
+        let messages = match self.known().advice_messages(self.index, planned, &fault, rung)? {
             Ok(messages) => messages,
             Err(error) => {
-                return self.on_no_advice(Repair { index, rung, fault }, NoAnswer::GaveUp(error.to_string()));
+                return self.on_no_advice(Repair { rung, fault }, NoAnswer::GaveUp(error.to_string()));
             }
         };
         let request =
@@ -85,32 +83,31 @@ impl Run {
         let id = (EffectOwner::Step(planned.id.clone()), kind);
         let mut consultation = Consultation::open(id, asked, purpose, request, self.known().rotation());
         if let Some(deadline_ms) = deadline_ms {
-            consultation.set_deadline(deadline_ms, self.state.now_ms);
+            consultation.set_deadline(deadline_ms, self.now_ms);
         }
         let consultation = Box::new(consultation);
-        self.set_stage(index, Stage::Consulting { rung, fault: Arc::clone(&fault), consultation })?;
-        let topic = Topic::Repair { index, rung };
-        match self.pay(topic)? {
+        self.set_stage(Stage::Consulting { rung, fault: Arc::clone(&fault), consultation })?;
+        match self.pay_question()? {
             Ok(()) => {
                 self.record(RunRecord::RungStarted(RungStart {
                     step: planned.id.clone(),
                     rung,
-                    uses: self.state.steps.get(index)?.uses(rung),
+                    uses: self.step()?.uses(rung),
                     is_type_error: fault.is_type_error(),
                     fault,
                     source_keys: self.known().source_keys(planned),
                     is_independent: planned.dependencies.is_empty(),
                 }));
-                self.record_question(topic)
+                self.record_question()
             }
-            Err(exhausted) => self.on_no_advice(Repair { index, rung, fault }, NoAnswer::Exhausted(exhausted)),
+            Err(exhausted) => self.on_no_advice(Repair { rung, fault }, NoAnswer::Exhausted(exhausted)),
         }
     }
 
     pub(super) fn on_no_advice(&mut self, repair: Repair, why: NoAnswer) -> Decided {
         let words = why.to_string();
         if let NoAnswer::Exhausted(exhausted) = why {
-            self.state.account.stop_for(exhausted);
+            self.account.stop_for(exhausted);
         }
         self.no_help(repair, words, (NoHelp::Unavailable, RejectionCause::NoAnswer))
     }
@@ -123,7 +120,7 @@ impl Run {
             ModelRung::Context => parse_context_advice(&answer.text),
         };
         let read = read.map(Arc::new);
-        let step = planned(&self.plan, repair.index)?.id.clone();
+        let step = self.planned()?.id.clone();
         self.record(RunRecord::AdviceRead { step, rung, advice: read.clone(), answer });
         match read {
             Ok(advice) => self.follow(repair, &advice),
@@ -135,16 +132,16 @@ impl Run {
         if advice.retry && advice.is_change() {
             return self.follow_correction(repair, advice);
         }
-        let (index, fault, cause) = (repair.index, &repair.fault, rejection_cause(advice));
+        let (fault, cause) = (&repair.fault, rejection_cause(advice));
         if advice.is_same_call() && repair.rung != ModelRung::Context && fault.fate != Fate::NotSent {
-            self.state.steps.get_mut(index)?.rungs.said_transient = true;
-            let planned = planned(&self.plan, index)?;
-            let state = self.known().repair_state(self.state.steps.get(index)?, planned, fault);
+            self.steps.get_mut(self.index)?.rungs.said_transient = true;
+            let planned = self.planned()?;
+            let state = self.known().repair_state(self.step()?, planned, fault);
             let resend = self.known().resend_policy(planned);
             let ladder = LadderPolicy { resend: &resend, ..self.started.policy.ladder() };
             return match resend_or_give_up(fault, state, ladder) {
                 Remedy::GiveUp(words) => self.no_help(repair, words, (NoHelp::Declined, cause)),
-                remedy => self.apply_remedy(index, repair.fault, remedy),
+                remedy => self.apply_remedy(repair.fault, remedy),
             };
         }
         let words =
@@ -153,10 +150,9 @@ impl Run {
     }
 
     fn follow_correction(&mut self, repair: Repair, advice: &Advice) -> Decided {
-        let (index, rung, fault) = (repair.index, repair.rung, &repair.fault);
-        let plan = Arc::clone(&self.plan);
-        let planned = planned(&plan, index)?;
-        let step = self.state.steps.get(index)?;
+        let (rung, fault) = (repair.rung, &repair.fault);
+        let planned = self.planned()?;
+        let step = self.step()?;
         let cause = rejection_cause(advice);
         if self.known().may_have_happened(planned, step, fault) {
             let words = "the call may have happened, so it is not changed".to_owned();
@@ -170,39 +166,39 @@ impl Run {
             Err(words) => return self.no_help(repair, words + &note, (NoHelp::Unusable, cause)),
         };
         let JudgedChange { reasons: held, numbers } =
-            self.known().judge().judge_change(index, planned, fault, &bound)?;
-        if let Some(words) = self.reject_ungrounded(index, planned, fault, &bound, &numbers)? {
+            self.known().judge().judge_change(self.index, planned, fault, &bound)?;
+        if let Some(words) = self.reject_ungrounded(planned, fault, &bound, &numbers)? {
             return self.no_help(repair, words + &note, (NoHelp::Unusable, cause));
         }
         if let Some(words) = self.known().judge().cannot_ask_about(&held) {
             return self.no_help(repair, words + &note, (NoHelp::Unusable, cause));
         }
         let BoundParameters { parameters, provenance, .. } = bound;
-        let step = self.state.steps.get_mut(index)?;
+        let step = self.steps.get_mut(self.index)?;
         let change = changed_text(&step.parameters, &parameters);
         let words = format!("{change}: {}{note}", advice.reason);
         step.set_parameters(parameters.clone(), provenance);
         let (uses, analysis) = (step.uses(rung), advice.reason.clone());
         let detail = MendDetail::ByModel { uses, parameters, analysis, answer: None };
-        self.add_mend(index, rung.into(), MendEffect::Applied, words, detail)?;
-        self.send_corrected(index, repair.fault, Correction::new(change, &advice.reason, &held))
+        self.add_mend(rung.into(), MendEffect::Applied, words, detail)?;
+        self.send_corrected(repair.fault, Correction::new(change, &advice.reason, &held))
     }
 
     /// Records why a rung could not help, if there is a model that it could have asked, and goes on to the next remedy.
     pub(super) fn no_help(
         &mut self,
-        Repair { index, rung, fault }: Repair,
+        Repair { rung, fault }: Repair,
         reason: String,
         (why, cause): (NoHelp, RejectionCause),
     ) -> Decided {
         if !self.started.targets.is_empty() {
-            let uses = self.state.steps.get(index)?.uses(rung);
+            let uses = self.step()?.uses(rung);
             let detail = MendDetail::NotByModel { uses, cause };
-            self.add_mend(index, rung.into(), MendEffect::NoHelp, reason.clone(), detail)?;
+            self.add_mend(rung.into(), MendEffect::NoHelp, reason.clone(), detail)?;
         }
-        let state = self.known().repair_state(self.state.steps.get(index)?, planned(&self.plan, index)?, &fault);
+        let state = self.known().repair_state(self.step()?, self.planned()?, &fault);
         let may_pass = fault.status().is_none_or(|status| status >= 500) && !fault.is_type_error();
-        let resend = self.known().resend_policy(planned(&self.plan, index)?);
+        let resend = self.known().resend_policy(self.planned()?);
         let ladder = LadderPolicy { resend: &resend, ..self.started.policy.ladder() };
         let next = match (rung, why) {
             // No model judged the failure: one that can pass by itself may still do so.
@@ -215,7 +211,7 @@ impl Run {
             }
             (ModelRung::Context, NoHelp::Declined | NoHelp::Unavailable) => Remedy::GiveUp(reason),
         };
-        self.apply_remedy(index, fault, next)
+        self.apply_remedy(fault, next)
     }
 }
 

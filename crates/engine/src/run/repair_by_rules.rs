@@ -11,18 +11,18 @@ use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::{SideEffect, Value};
 
 use super::knowledge::Knowledge;
+use super::planned;
 use super::repair_by_model::changed_text;
 use super::step_events::Correction;
+use super::step_machine::StepMachine;
 use super::steps::StepRun;
-use super::{Run, planned};
 use crate::internal_error::Decided;
 use crate::record::MendDetail;
 
-impl Run {
+impl StepMachine<'_> {
     /// Changes the call as the facts determine and sends it; returns whether it did.
-    pub(super) fn repair_by_rules(&mut self, index: StepIndex, fault: &Arc<CallFault>) -> Decided<bool> {
-        let plan = Arc::clone(&self.plan);
-        let (planned, step) = (planned(&plan, index)?, self.state.steps.get(index)?);
+    pub(super) fn repair_by_rules(&mut self, fault: &Arc<CallFault>) -> Decided<bool> {
+        let (planned, step) = (self.planned()?, self.step()?);
         if self.known().may_have_happened(planned, step, fault) || step.rungs.facts >= self.policy().mending.facts {
             return Ok(false);
         }
@@ -39,28 +39,28 @@ impl Run {
                 "it was tried before".to_owned()
             }
             Ok(CorrectionOutcome::Changed(bound)) => {
-                let held = self.known().judge().judge_change(index, planned, fault, &bound)?.reasons;
+                let held = self.known().judge().judge_change(self.index, planned, fault, &bound)?.reasons;
                 // Nothing else can change an unsafe call, either.
                 let is_unsafe = self.known().side_effect(planned) == SideEffect::Unsafe;
                 if let Some(words) = self.known().judge().cannot_ask_about(&held).filter(|_| !is_unsafe) {
                     let words = format!("{}: {words}", amendment.description);
-                    self.add_mend(index, Rung::Facts, MendEffect::NoHelp, words, MendDetail::ByRule)?;
+                    self.add_mend(Rung::Facts, MendEffect::NoHelp, words, MendDetail::ByRule)?;
                     return Ok(false);
                 }
-                let step = self.state.steps.get_mut(index)?;
+                let step = self.steps.get_mut(self.index)?;
                 let change = changed_text(&step.parameters, &bound.parameters);
                 step.rungs.facts += 1;
                 step.set_parameters(bound.parameters, bound.provenance);
                 let words = amendment.description;
-                self.add_mend(index, Rung::Facts, MendEffect::Applied, words.clone(), MendDetail::ByRule)?;
-                self.send_corrected(index, Arc::clone(fault), Correction::new(change, &words, &held))?;
+                self.add_mend(Rung::Facts, MendEffect::Applied, words.clone(), MendDetail::ByRule)?;
+                self.send_corrected(Arc::clone(fault), Correction::new(change, &words, &held))?;
                 return Ok(true);
             }
             Ok(CorrectionOutcome::Respelled(_) | CorrectionOutcome::Unchanged) => return Ok(false),
             Err(error) => error.to_string(),
         };
         let words = format!("{}: {refused}", amendment.description);
-        self.add_mend(index, Rung::Facts, MendEffect::NoHelp, words, MendDetail::ByRule)?;
+        self.add_mend(Rung::Facts, MendEffect::NoHelp, words, MendDetail::ByRule)?;
         Ok(false)
     }
 }

@@ -14,11 +14,12 @@ use reknit_model_api::ModelAnswer;
 use reknit_plan::{ITEM, PlannedStep, ReadValues, StepIndex, read_values};
 use reknit_protocol::{Object, SideEffect, StepId, Value, truncate};
 
+use super::Run;
 use super::knowledge::Knowledge;
 use super::repair_by_model::{NoHelp, Repair, changed_text};
 use super::state::Stage;
 use super::step_events::Correction;
-use super::{Run, planned};
+use super::step_machine::StepMachine;
 use crate::effect::AskedBy;
 use crate::internal_error::Decided;
 use crate::policy::Sampling;
@@ -58,13 +59,13 @@ impl Run {
         }
         learned
     }
+}
 
+impl StepMachine<'_> {
     /// Applies a model's answer about where the missing values are.
     pub(super) fn on_resolution_text(&mut self, repair: Repair, answer: Arc<ModelAnswer>) -> Decided {
-        let index = repair.index;
-        let plan = Arc::clone(&self.plan);
-        let planned = planned(&plan, index)?;
-        let parameters = self.state.steps.get(index)?.parameters.clone();
+        let planned = self.planned()?;
+        let parameters = self.step()?.parameters.clone();
         let supplied = parse_parameter_values(&answer.text)
             .and_then(|values| self.known().supplied(&parameters, planned, &values));
         let why = (NoHelp::Unusable, RejectionCause::Refused);
@@ -72,10 +73,10 @@ impl Run {
             Ok(supplied) => supplied,
             Err(words) => return self.no_help(repair, words, why),
         };
-        if let Some(words) = self.reject_ungrounded(index, planned, &repair.fault, &bound, &[])? {
+        if let Some(words) = self.reject_ungrounded(planned, &repair.fault, &bound, &[])? {
             return self.no_help(repair, words, why);
         }
-        let held = self.known().judge().judge_change(index, planned, &repair.fault, &bound)?.reasons;
+        let held = self.known().judge().judge_change(self.index, planned, &repair.fault, &bound)?.reasons;
         if let Some(words) = self.known().judge().cannot_ask_about(&held) {
             return self.no_help(repair, words, why);
         }
@@ -84,7 +85,7 @@ impl Run {
         if !ignored.is_empty() {
             words = format!("{words}; not asked for, and ignored: {}", ignored.join(", "));
         }
-        let step = self.state.steps.get_mut(index)?;
+        let step = self.steps.get_mut(self.index)?;
         step.set_parameters(bound.parameters.clone(), bound.provenance);
         let detail = MendDetail::ByModel {
             uses: 1,
@@ -92,12 +93,12 @@ impl Run {
             analysis: String::new(),
             answer: Some(answer),
         };
-        self.add_mend(index, Rung::Resolution, MendEffect::Applied, words, detail)?;
+        self.add_mend(Rung::Resolution, MendEffect::Applied, words, detail)?;
         if held.is_empty() {
-            return self.set_stage(index, Stage::Queued);
+            return self.set_stage(Stage::Queued);
         }
         let correction = Correction::new(change, "", &held);
-        self.ask_about_correction(index, repair.fault, correction, AskedBy::Correction)
+        self.ask_about_correction(repair.fault, correction, AskedBy::Correction)
     }
 }
 

@@ -9,9 +9,9 @@ use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::SideEffect;
 use serde::{Deserialize, Serialize};
 
-use super::consultations::Topic;
 use super::knowledge::Knowledge;
-use super::state::{PaidAgain, Phase, PlanApproval, Stage};
+use super::state::{PaidAgain, Phase, PlanApproval, Stage, State};
+use super::step_machine::StepMachine;
 use super::steps::StepRun;
 use super::{Run, planned};
 use crate::answer::Status;
@@ -42,43 +42,13 @@ impl Run {
             Some((topic, question)) if question.is_asking() => self.ask(topic)?,
             None if matches!(self.state.phase, Phase::Running) => {
                 for index in self.plan.indices() {
-                    self.pay_again(index)?;
+                    self.at(index).pay_again()?;
                 }
             }
             _ => {}
         }
         let tool_calls = self.state.account.spent.tool_calls.saturating_sub(before);
         self.state.account.resumed = Some(PaidAgain { event: self.state.events, at_ms: now_ms, tool_calls });
-        Ok(())
-    }
-
-    /// Refunds calls that were paid for again at this very moment, with no event between: they were never started.
-    pub(super) fn refund_resumed_calls(&mut self) {
-        let Some(paid) = self.state.account.resumed.take() else { return };
-        if paid.at_ms == self.state.now_ms && paid.event + 1 == self.state.events {
-            (0..paid.tool_calls).for_each(|_| self.state.account.spent.refund_tool_call());
-        }
-    }
-
-    fn pay_again(&mut self, index: StepIndex) -> Decided {
-        match self.state.steps.get(index)?.stage() {
-            // Only calls that need no claim are made again here. The driver reports claimed calls as `Interrupted`.
-            Stage::Calling(call) if !call.needs_claim() => {
-                let call = call.clone();
-                match self.charge_tool_call() {
-                    Ok(()) => self.record(RunRecord::CallStarted(call.share())),
-                    Err(exhausted) => {
-                        let reason = exhausted.to_string();
-                        self.state.account.stop_for(exhausted);
-                        self.set_stage(index, Stage::Failed { reason, fault: None })?;
-                    }
-                }
-            }
-            Stage::Consulting { rung, consultation, .. } if consultation.is_asking() => {
-                self.ask(Topic::Repair { index, rung: *rung })?;
-            }
-            _ => {}
-        }
         Ok(())
     }
 
@@ -102,7 +72,7 @@ impl Run {
     }
 
     pub(super) fn on_retried(&mut self) -> Decided {
-        self.renew_limits();
+        self.state.renew_limits();
         let reopened = self.known().reopenings()?;
         self.record(RunRecord::Retried {
             times: self.state.retries,
@@ -128,37 +98,69 @@ impl Run {
                 self.state.steps.get_mut(index)?.reopened = Some(Box::new(reopened));
                 continue;
             }
-            self.record_start(planned);
-            self.start_step_deadline(index, planned)?;
-            self.continue_reopened(index, reopened)?;
+            self.at(index).record_start(planned);
+            self.at(index).start_step_deadline(planned)?;
+            self.at(index).continue_reopened(reopened)?;
         }
         if self.state.planning.approval != PlanApproval::Approved {
             self.ask_about_plan()?;
         }
         Ok(())
     }
+}
+
+impl StepMachine<'_> {
+    /// Pays for what is asked for again.
+    fn pay_again(&mut self) -> Decided {
+        match self.step()?.stage() {
+            // Only calls that need no claim are made again here. The driver reports claimed calls as `Interrupted`.
+            Stage::Calling(call) if !call.needs_claim() => {
+                let call = call.share();
+                match self.charge_tool_call() {
+                    Ok(()) => self.record(RunRecord::CallStarted(call)),
+                    Err(exhausted) => {
+                        let reason = exhausted.to_string();
+                        self.account.stop_for(exhausted);
+                        self.set_stage(Stage::Failed { reason, fault: None })?;
+                    }
+                }
+            }
+            Stage::Consulting { rung, consultation, .. } if consultation.is_asking() => self.ask(*rung)?,
+            _ => {}
+        }
+        Ok(())
+    }
 
     /// Goes on with a step that does not start again with its parameters.
-    pub(super) fn continue_reopened(&mut self, index: StepIndex, reopened: Reopened) -> Decided {
+    pub(super) fn continue_reopened(&mut self, reopened: Reopened) -> Decided {
         match reopened {
-            Reopened::SendAgain => self.set_stage(index, Stage::Queued),
-            Reopened::AskAboutOutcome(fault) => self.ask_about_outcome(index, fault),
-            Reopened::Verify(result) => self.queue_verification(index, result),
+            Reopened::SendAgain => self.set_stage(Stage::Queued),
+            Reopened::AskAboutOutcome(fault) => self.ask_about_outcome(fault),
+            Reopened::Verify(result) => self.queue_verification(result),
+        }
+    }
+}
+
+impl State {
+    /// Refunds calls that were paid for again at this very moment, with no event between: they were never started.
+    pub(super) fn refund_resumed_calls(&mut self) {
+        let Some(paid) = self.account.resumed.take() else { return };
+        if paid.at_ms == self.now_ms && paid.event + 1 == self.events {
+            (0..paid.tool_calls).for_each(|_| self.account.spent.refund_tool_call());
         }
     }
 
-    /// The limits of the run count anew. What was spent stays in its sum.
+    /// The limits count anew. What was spent stays in its sum.
     fn renew_limits(&mut self) {
-        let state = &mut self.state;
-        state.retries += 1;
-        let mut spent = std::mem::take(&mut state.account.spent);
-        spent.active_ms = state.clock.active_ms(state.now_ms);
+        self.retries += 1;
+        let mut spent = std::mem::take(&mut self.account.spent);
+        spent.active_ms = self.clock.active_ms(self.now_ms);
         spent.reserved_cost = Money::default();
-        state.account.spent_before.add(&spent);
-        state.clock.restart();
-        (state.account.stop, state.account.stopped_ms, state.account.resumed) = (None, None, None);
-        state.ruled_out.models.clear();
-        state.ruled_out.failures.clear();
+        self.account.spent_before.add(&spent);
+        self.clock.restart();
+        (self.account.stop, self.account.stopped_ms, self.account.resumed) = (None, None, None);
+        self.ruled_out.models.clear();
+        self.ruled_out.failures.clear();
     }
 }
 

@@ -13,6 +13,7 @@ use super::knowledge::Knowledge;
 use super::parameter_leaves::display_path;
 use super::resolve_parameters::found_names;
 use super::state::{Phase, PlanApproval, Stage};
+use super::step_machine::StepMachine;
 use super::{Run, planned};
 use crate::admitted_call::admit;
 use crate::digest::idempotency_key;
@@ -33,12 +34,12 @@ impl Run {
             let (mut moved, mut from) = (self.advance_loops()?, StepIndex::new(0));
             while let Some(index) = self.state.steps.ready().next_to_move(from, max_calls) {
                 moved |= match self.state.steps.get(index)?.stage() {
-                    Stage::Waiting => self.leave_waiting(index)?,
+                    Stage::Waiting => self.at(index).leave_waiting()?,
                     Stage::Queued => {
-                        self.leave_queue(index)?;
+                        self.at(index).leave_queue()?;
                         true
                     }
-                    Stage::Verifying(_) => self.leave_verify_queue(index)?,
+                    Stage::Verifying(_) => self.at(index).leave_verify_queue()?,
                     _ => false,
                 };
                 from = StepIndex::new(index.get() + 1);
@@ -47,289 +48,6 @@ impl Run {
                 return Ok(());
             }
         }
-    }
-
-    /// Binds a step whose dependencies are done; skips a step that lost one.
-    fn leave_waiting(&mut self, index: StepIndex) -> Decided<bool> {
-        let plan = Arc::clone(&self.plan);
-        let planned = planned(&plan, index)?;
-        let mut dependencies: Vec<(&StepId, &Stage)> = Vec::with_capacity(planned.dependencies.len());
-        for (id, at) in planned.dependencies.iter().zip(&planned.dependency_indices) {
-            dependencies.push((id, self.state.steps.get(*at)?.stage()));
-        }
-        let may_fail =
-            |id: &StepId| plan.step(id.as_str()).is_some_and(|step| step.controls.on_failure.keeps_dependents());
-        let lost = dependencies.iter().find_map(|(id, stage)| match stage {
-            Stage::Failed { .. } | Stage::Unconfirmed { .. } if may_fail(id) => None,
-            Stage::Failed { .. } => Some(format!("it needs `{id}`, which failed")),
-            Stage::Unconfirmed { .. } => Some(format!("it needs `{id}`, which is unconfirmed")),
-            Stage::Skipped { .. } => Some(format!("it needs `{id}`, which was skipped")),
-            _ => None,
-        });
-        if let Some(reason) = lost {
-            self.set_stage(index, Stage::Skipped { reason })?;
-            return Ok(true);
-        }
-        let is_settled = |stage: &Stage| {
-            matches!(
-                stage,
-                Stage::Done(_) | Stage::Failed { .. } | Stage::Unconfirmed { .. } | Stage::SkippedByCondition { .. }
-            )
-        };
-        if !dependencies.iter().all(|(_, stage)| is_settled(stage)) {
-            return Ok(false);
-        }
-        let is_skipped = |gate: &StepId| {
-            dependencies.iter().any(|(id, stage)| *id == gate && matches!(stage, Stage::SkippedByCondition { .. }))
-        };
-        if let Some(gate) = planned.controls.within.as_ref().filter(|gate| is_skipped(gate)) {
-            let reason = format!("it needs `{gate}`, which was skipped by its condition");
-            self.set_stage(index, Stage::SkippedByCondition { reason })?;
-            return Ok(true);
-        }
-        let step = self.state.steps.get_mut(index)?;
-        let (has_begun, reopened) = (step.looping.length.is_some(), step.reopened.take());
-        if !has_begun && reopened.is_none() && !self.should_run(index, planned)? {
-            return Ok(true);
-        }
-        self.record_start(planned);
-        if planned.foreach().is_some() {
-            self.begin_loop(index, planned)?;
-            return Ok(true);
-        }
-        self.start_step_deadline(index, planned)?;
-        match reopened {
-            Some(reopened) => self.continue_reopened(index, *reopened)?,
-            None if planned.computed => self.compute_step(index, planned)?,
-            None => self.bind_step(index, planned)?,
-        }
-        Ok(true)
-    }
-
-    pub(super) fn record_start(&mut self, planned: &PlannedStep) {
-        self.record(RunRecord::StepStarted(StepDescription {
-            step: planned.id.clone(),
-            tool: planned.tool.clone(),
-            capability: planned.capability.clone(),
-            instruction: planned.instruction.clone(),
-        }));
-    }
-
-    /// Records how the text of the call was changed to read it, once.
-    fn record_reading(&mut self, index: StepIndex, planned: &PlannedStep) -> Decided {
-        let description = planned.changes_when_read.join("; ");
-        let mends = &self.state.steps.get(index)?.mends;
-        if description.is_empty() || mends.iter().any(|mend| mend.description == description) {
-            return Ok(());
-        }
-        self.add_mend(index, Rung::Schema, MendEffect::Applied, description, MendDetail::Read)
-    }
-
-    fn bind_step(&mut self, index: StepIndex, planned: &PlannedStep) -> Decided {
-        self.record_reading(index, planned)?;
-        match self.known().binding(planned) {
-            Binding::Bound(bound) => {
-                if !bound.changes.is_empty() {
-                    let changes = bound.changes.iter();
-                    let words = changes.map(|change| format!("{}: {} -> {}", change.path, change.before, change.after));
-                    let words = words.collect::<Vec<_>>().join("; ");
-                    let detail = MendDetail::Coerced { values: bound.changes.len() };
-                    self.add_mend(index, Rung::Schema, MendEffect::Applied, words, detail)?;
-                }
-                self.keep_bound(index, planned, bound)?;
-                self.record_learned(index)?;
-                if let Some(fault) = self.known().unreadable_dates(index, planned)? {
-                    return self.on_verdict(index, Verdict::Correctable(fault));
-                }
-                self.set_stage(index, Stage::Queued)
-            }
-            Binding::Unbound { unbound, .. } if self.skip_without_source(index, &unbound)? => Ok(()),
-            Binding::Unbound { partial, unbound } => {
-                self.keep_bound(index, planned, partial)?;
-                self.record_learned(index)?;
-                self.on_unbound(index, unbound_message(&unbound))
-            }
-            Binding::Misfit { bound, problems } => {
-                self.keep_bound(index, planned, bound)?;
-                // A call that cannot be sent is repaired as if the tool had rejected it.
-                let message = format!("the parameters do not fit their schema: {}", join_first(&problems));
-                self.on_verdict(index, Verdict::Correctable(CallFault::local(message)))
-            }
-        }
-    }
-
-    pub(super) fn keep_bound(&mut self, index: StepIndex, planned: &PlannedStep, bound: BoundParameters) -> Decided {
-        let coercions = bound.changes.len();
-        let step = self.state.steps.get_mut(index)?;
-        step.parameters = bound.parameters;
-        step.number_bound_again();
-        step.provenance = bound.provenance;
-        step.written = None;
-        let provenance = step.provenance.clone();
-        self.record(RunRecord::StepBound { step: planned.id.clone(), provenance, coercions });
-        Ok(())
-    }
-
-    /// Records which values stored mappings found.
-    fn record_learned(&mut self, index: StepIndex) -> Decided {
-        for (by, how) in
-            [(ResolvedBy::Accepted, "found by an accepted rule"), (ResolvedBy::Learned, "found as in an earlier run")]
-        {
-            let names = found_names(&self.state.steps.get(index)?.provenance, by);
-            if !names.is_empty() {
-                let description = format!("{names}: {how}");
-                self.add_mend(index, Rung::Resolution, MendEffect::Applied, description, MendDetail::Learned)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Records the values that were found by their names and that are sent without a person.
-    fn tell_wired(&mut self, index: StepIndex, findings: &[Finding]) -> Decided {
-        let step = self.state.steps.get(index)?;
-        if step.counts.calls > 0 {
-            return Ok(());
-        }
-        let found = step.provenance.iter().filter_map(|(name, origin)| match origin {
-            Provenance::Wired { step, path } if findings.iter().any(|finding| finding.is_about(name)) => {
-                Some(format!("{name}: found by its name at {} of `{step}`", display_path(path)))
-            }
-            _ => None,
-        });
-        let found = found.collect::<Vec<_>>().join("; ");
-        if found.is_empty() {
-            return Ok(());
-        }
-        self.add_mend(index, Rung::Resolution, MendEffect::Applied, found, MendDetail::Wired)
-    }
-
-    /// Before anything is sent, a model may say where the missing values are.
-    fn on_unbound(&mut self, index: StepIndex, message: String) -> Decided {
-        let fault = Arc::new(CallFault::local(message));
-        if self.repair_by_rules(index, &fault)? || self.repair_by_learned_rule(index, &fault)? {
-            return Ok(());
-        }
-        let step = self.state.steps.get(index)?;
-        let asked = step.rungs.resolution_asked > step.before_retry.resolutions;
-        match self.policy().mending.resolution {
-            ResolutionPolicy::Once
-                if !asked && !self.started.targets.is_empty() && !self.known().nobody_approves(index)? =>
-            {
-                self.consult_about(index, fault, ModelRung::Resolution)
-            }
-            ResolutionPolicy::Once | ResolutionPolicy::Off => {
-                self.on_verdict(index, Verdict::Correctable(fault.as_ref().clone()))
-            }
-        }
-    }
-
-    /// Starts the call of a queued step, if the budget lasts.
-    fn leave_queue(&mut self, index: StepIndex) -> Decided {
-        if self.known().is_avoided(index)? {
-            let reason = "not made: an earlier call with the same arguments may have happened".to_owned();
-            return self.set_stage(index, Stage::Failed { reason, fault: None });
-        }
-        if let (true, _) = self.known().denied_like(index)? {
-            let reason = "not made: a person denied the same call in this session".to_owned();
-            self.state.steps.get_mut(index)?.approval.withheld = true;
-            return self.set_stage(index, Stage::Failed { reason, fault: None });
-        }
-        if let Some(result) = self.known().earlier_result(index)? {
-            let plan = Arc::clone(&self.plan);
-            return self.confirm(index, planned(&plan, index)?, result);
-        }
-        if let Some(reason) = self.known().too_late(index, self.state.now_ms)? {
-            return self.fail_late(index, reason, None);
-        }
-        let pass = match self.known().judge().judge_call(index)? {
-            GateVerdict::Send(pass) => pass,
-            GateVerdict::SendAndTell(pass, findings) => {
-                self.tell_wired(index, &findings)?;
-                pass
-            }
-            GateVerdict::Ask(findings) => return self.ask_about_findings(index, &findings),
-            GateVerdict::Refuse(findings) => {
-                let reason = joined(&findings);
-                return self.set_stage(index, Stage::Failed { reason, fault: None });
-            }
-        };
-        if let Some(reason) = self.known().judge().rule_to_ask(index)? {
-            return self.ask_about_call(index, reason);
-        }
-        let charged = match self.reserve_for_session(index)? {
-            Ok(()) => self.charge_tool_call(),
-            Err(exhausted) => Err(exhausted),
-        };
-        if let Err(exhausted) = charged {
-            let reason = exhausted.to_string();
-            self.state.account.stop_for(exhausted);
-            let untouched = self.state.steps.get(index)?.sent() == 0;
-            let stage = if untouched { Stage::Skipped { reason } } else { Stage::Failed { reason, fault: None } };
-            return self.set_stage(index, stage);
-        }
-        self.note_missing_key(index)?;
-        let call = admit(self.known().next_call(index)?, pass);
-        self.state.steps.get_mut(index)?.counts.calls += 1;
-        self.record(RunRecord::CallStarted(call.share()));
-        self.set_stage(index, Stage::Calling(call))
-    }
-
-    /// The pass of a call of our own that confirms or checks what another call did. Fails unless the capability only reads.
-    pub(super) fn pass_for_own_read(&self, tool: &ToolName, capability: &CapabilityName) -> Result<Pass, String> {
-        let (tool, capability) = (tool.as_str(), capability.as_str());
-        let Some(entry) = self.catalogue().entry(tool, capability) else {
-            return Err(format!("there is no capability `{tool}/{capability}`"));
-        };
-        let class = self.policy().effects.class(tool, capability, entry.capability.effect);
-        let words = || format!("the side effect class of `{tool}/{capability}` is `{}`, not `read`", class.as_str());
-        Pass::for_own_read(class).ok_or_else(words)
-    }
-
-    /// Moves a step to another stage, and records it if the step is over.
-    pub(super) fn set_stage(&mut self, index: StepIndex, stage: Stage) -> Decided {
-        self.note_repeated_failure(index, &stage)?;
-        let end = match &stage {
-            Stage::Done(_) => Some(StepEnd::Done),
-            Stage::Failed { reason, fault } => {
-                Some(StepEnd::Failed { error: fault.as_ref().map(ToString::to_string), reason: reason.clone() })
-            }
-            Stage::Unconfirmed { reason, .. } => Some(StepEnd::Unconfirmed { reason: reason.clone() }),
-            Stage::Skipped { reason } | Stage::SkippedByCondition { reason } => {
-                Some(StepEnd::Skipped { reason: reason.clone() })
-            }
-            _ => None,
-        };
-        self.state.steps.set_stage(index, stage)?;
-        if let Some(end) = end {
-            let step = self.state.steps.get(index)?;
-            let (calls, mends) = (step.sent(), step.mends.len());
-            let planned = planned(&self.plan, index)?;
-            let stops = matches!(end, StepEnd::Failed { .. } | StepEnd::Unconfirmed { .. })
-                && planned.controls.on_failure == OnFailure::Stop;
-            let step = planned.id.clone();
-            self.record(RunRecord::StepEnded { step: step.clone(), end, calls, mends });
-            self.skip_held_items(index, &step)?;
-            if stops {
-                self.stop_after_failure(index)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Adds to the list of a step's repairs.
-    pub(super) fn add_mend(
-        &mut self,
-        index: StepIndex,
-        rung: Rung,
-        effect: MendEffect,
-        description: String,
-        detail: MendDetail,
-    ) -> Decided {
-        let mend = Mend { rung, effect, description };
-        let step = planned(&self.plan, index)?.id.clone();
-        self.state.steps.get_mut(index)?.mends.push(mend.clone());
-        self.record(RunRecord::Mended { step, mend, detail });
-        Ok(())
     }
 
     pub fn result(&self, step: &str) -> Option<&Value> {
@@ -360,7 +78,290 @@ impl Run {
     }
 }
 
+impl StepMachine<'_> {
+    /// Binds a step whose dependencies are done; skips a step that lost one.
+    fn leave_waiting(&mut self) -> Decided<bool> {
+        let plan = self.plan;
+        let planned = self.planned()?;
+        let mut dependencies: Vec<(&StepId, &Stage)> = Vec::with_capacity(planned.dependencies.len());
+        for (id, at) in planned.dependencies.iter().zip(&planned.dependency_indices) {
+            dependencies.push((id, self.steps.get(*at)?.stage()));
+        }
+        let may_fail =
+            |id: &StepId| plan.step(id.as_str()).is_some_and(|step| step.controls.on_failure.keeps_dependents());
+        let lost = dependencies.iter().find_map(|(id, stage)| match stage {
+            Stage::Failed { .. } | Stage::Unconfirmed { .. } if may_fail(id) => None,
+            Stage::Failed { .. } => Some(format!("it needs `{id}`, which failed")),
+            Stage::Unconfirmed { .. } => Some(format!("it needs `{id}`, which is unconfirmed")),
+            Stage::Skipped { .. } => Some(format!("it needs `{id}`, which was skipped")),
+            _ => None,
+        });
+        if let Some(reason) = lost {
+            self.set_stage(Stage::Skipped { reason })?;
+            return Ok(true);
+        }
+        let is_settled = |stage: &Stage| {
+            matches!(
+                stage,
+                Stage::Done(_) | Stage::Failed { .. } | Stage::Unconfirmed { .. } | Stage::SkippedByCondition { .. }
+            )
+        };
+        if !dependencies.iter().all(|(_, stage)| is_settled(stage)) {
+            return Ok(false);
+        }
+        let is_skipped = |gate: &StepId| {
+            dependencies.iter().any(|(id, stage)| *id == gate && matches!(stage, Stage::SkippedByCondition { .. }))
+        };
+        if let Some(gate) = planned.controls.within.as_ref().filter(|gate| is_skipped(gate)) {
+            let reason = format!("it needs `{gate}`, which was skipped by its condition");
+            self.set_stage(Stage::SkippedByCondition { reason })?;
+            return Ok(true);
+        }
+        let step = self.steps.get_mut(self.index)?;
+        let (has_begun, reopened) = (step.looping.length.is_some(), step.reopened.take());
+        if !has_begun && reopened.is_none() && !self.should_run(planned)? {
+            return Ok(true);
+        }
+        self.record_start(planned);
+        if planned.foreach().is_some() {
+            self.begin_loop(planned)?;
+            return Ok(true);
+        }
+        self.start_step_deadline(planned)?;
+        match reopened {
+            Some(reopened) => self.continue_reopened(*reopened)?,
+            None if planned.computed => self.compute_step(planned)?,
+            None => self.bind_step(planned)?,
+        }
+        Ok(true)
+    }
+
+    pub(super) fn record_start(&mut self, planned: &PlannedStep) {
+        self.record(RunRecord::StepStarted(StepDescription {
+            step: planned.id.clone(),
+            tool: planned.tool.clone(),
+            capability: planned.capability.clone(),
+            instruction: planned.instruction.clone(),
+        }));
+    }
+
+    /// Records how the text of the call was changed to read it, once.
+    fn record_reading(&mut self, planned: &PlannedStep) -> Decided {
+        let description = planned.changes_when_read.join("; ");
+        let mends = &self.step()?.mends;
+        if description.is_empty() || mends.iter().any(|mend| mend.description == description) {
+            return Ok(());
+        }
+        self.add_mend(Rung::Schema, MendEffect::Applied, description, MendDetail::Read)
+    }
+
+    fn bind_step(&mut self, planned: &PlannedStep) -> Decided {
+        self.record_reading(planned)?;
+        match self.known().binding(planned) {
+            Binding::Bound(bound) => {
+                if !bound.changes.is_empty() {
+                    let changes = bound.changes.iter();
+                    let words = changes.map(|change| format!("{}: {} -> {}", change.path, change.before, change.after));
+                    let words = words.collect::<Vec<_>>().join("; ");
+                    let detail = MendDetail::Coerced { values: bound.changes.len() };
+                    self.add_mend(Rung::Schema, MendEffect::Applied, words, detail)?;
+                }
+                self.keep_bound(planned, bound)?;
+                self.record_learned()?;
+                if let Some(fault) = self.known().unreadable_dates(self.index, planned)? {
+                    return self.on_verdict(Verdict::Correctable(fault));
+                }
+                self.set_stage(Stage::Queued)
+            }
+            Binding::Unbound { unbound, .. } if self.skip_without_source(&unbound)? => Ok(()),
+            Binding::Unbound { partial, unbound } => {
+                self.keep_bound(planned, partial)?;
+                self.record_learned()?;
+                self.on_unbound(unbound_message(&unbound))
+            }
+            Binding::Misfit { bound, problems } => {
+                self.keep_bound(planned, bound)?;
+                // A call that cannot be sent is repaired as if the tool had rejected it.
+                let message = format!("the parameters do not fit their schema: {}", join_first(&problems));
+                self.on_verdict(Verdict::Correctable(CallFault::local(message)))
+            }
+        }
+    }
+
+    pub(super) fn keep_bound(&mut self, planned: &PlannedStep, bound: BoundParameters) -> Decided {
+        let coercions = bound.changes.len();
+        let step = self.steps.get_mut(self.index)?;
+        step.parameters = bound.parameters;
+        step.number_bound_again();
+        step.provenance = bound.provenance;
+        step.written = None;
+        let provenance = step.provenance.clone();
+        self.record(RunRecord::StepBound { step: planned.id.clone(), provenance, coercions });
+        Ok(())
+    }
+
+    /// Records which values stored mappings found.
+    fn record_learned(&mut self) -> Decided {
+        for (by, how) in
+            [(ResolvedBy::Accepted, "found by an accepted rule"), (ResolvedBy::Learned, "found as in an earlier run")]
+        {
+            let names = found_names(&self.step()?.provenance, by);
+            if !names.is_empty() {
+                let description = format!("{names}: {how}");
+                self.add_mend(Rung::Resolution, MendEffect::Applied, description, MendDetail::Learned)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Records the values that were found by their names and that are sent without a person.
+    fn tell_wired(&mut self, findings: &[Finding]) -> Decided {
+        let step = self.step()?;
+        if step.counts.calls > 0 {
+            return Ok(());
+        }
+        let found = step.provenance.iter().filter_map(|(name, origin)| match origin {
+            Provenance::Wired { step, path } if findings.iter().any(|finding| finding.is_about(name)) => {
+                Some(format!("{name}: found by its name at {} of `{step}`", display_path(path)))
+            }
+            _ => None,
+        });
+        let found = found.collect::<Vec<_>>().join("; ");
+        if found.is_empty() {
+            return Ok(());
+        }
+        self.add_mend(Rung::Resolution, MendEffect::Applied, found, MendDetail::Wired)
+    }
+
+    /// Before anything is sent, a model may say where the missing values are.
+    fn on_unbound(&mut self, message: String) -> Decided {
+        let fault = Arc::new(CallFault::local(message));
+        if self.repair_by_rules(&fault)? || self.repair_by_learned_rule(&fault)? {
+            return Ok(());
+        }
+        let step = self.step()?;
+        let asked = step.rungs.resolution_asked > step.before_retry.resolutions;
+        match self.policy().mending.resolution {
+            ResolutionPolicy::Once
+                if !asked && !self.started.targets.is_empty() && !self.known().nobody_approves(self.index)? =>
+            {
+                self.consult_about(fault, ModelRung::Resolution)
+            }
+            ResolutionPolicy::Once | ResolutionPolicy::Off => {
+                self.on_verdict(Verdict::Correctable(fault.as_ref().clone()))
+            }
+        }
+    }
+
+    /// Starts the call of a queued step, if the budget lasts.
+    fn leave_queue(&mut self) -> Decided {
+        if self.known().is_avoided(self.index)? {
+            let reason = "not made: an earlier call with the same arguments may have happened".to_owned();
+            return self.set_stage(Stage::Failed { reason, fault: None });
+        }
+        if let (true, _) = self.known().denied_like(self.index)? {
+            let reason = "not made: a person denied the same call in this session".to_owned();
+            self.steps.get_mut(self.index)?.approval.withheld = true;
+            return self.set_stage(Stage::Failed { reason, fault: None });
+        }
+        if let Some(result) = self.known().earlier_result(self.index)? {
+            return self.confirm(self.planned()?, result);
+        }
+        if let Some(reason) = self.known().too_late(self.index, self.now_ms)? {
+            return self.fail_late(reason, None);
+        }
+        let pass = match self.known().judge().judge_call(self.index)? {
+            GateVerdict::Send(pass) => pass,
+            GateVerdict::SendAndTell(pass, findings) => {
+                self.tell_wired(&findings)?;
+                pass
+            }
+            GateVerdict::Ask(findings) => return self.ask_about_findings(&findings),
+            GateVerdict::Refuse(findings) => {
+                let reason = joined(&findings);
+                return self.set_stage(Stage::Failed { reason, fault: None });
+            }
+        };
+        if let Some(reason) = self.known().judge().rule_to_ask(self.index)? {
+            return self.ask_about_call(reason);
+        }
+        let charged = match self.reserve_for_session()? {
+            Ok(()) => self.charge_tool_call(),
+            Err(exhausted) => Err(exhausted),
+        };
+        if let Err(exhausted) = charged {
+            let reason = exhausted.to_string();
+            self.account.stop_for(exhausted);
+            let untouched = self.step()?.sent() == 0;
+            let stage = if untouched { Stage::Skipped { reason } } else { Stage::Failed { reason, fault: None } };
+            return self.set_stage(stage);
+        }
+        self.note_missing_key()?;
+        let call = admit(self.known().next_call(self.index)?, pass);
+        self.steps.get_mut(self.index)?.counts.calls += 1;
+        self.record(RunRecord::CallStarted(call.share()));
+        self.set_stage(Stage::Calling(call))
+    }
+
+    /// Moves a step to another stage, and records it if the step is over.
+    pub(super) fn set_stage(&mut self, stage: Stage) -> Decided {
+        self.note_repeated_failure(&stage)?;
+        let end = match &stage {
+            Stage::Done(_) => Some(StepEnd::Done),
+            Stage::Failed { reason, fault } => {
+                Some(StepEnd::Failed { error: fault.as_ref().map(ToString::to_string), reason: reason.clone() })
+            }
+            Stage::Unconfirmed { reason, .. } => Some(StepEnd::Unconfirmed { reason: reason.clone() }),
+            Stage::Skipped { reason } | Stage::SkippedByCondition { reason } => {
+                Some(StepEnd::Skipped { reason: reason.clone() })
+            }
+            _ => None,
+        };
+        self.steps.set_stage(self.index, stage)?;
+        if let Some(end) = end {
+            let step = self.step()?;
+            let (calls, mends) = (step.sent(), step.mends.len());
+            let planned = self.planned()?;
+            let stops = matches!(end, StepEnd::Failed { .. } | StepEnd::Unconfirmed { .. })
+                && planned.controls.on_failure == OnFailure::Stop;
+            let step = planned.id.clone();
+            self.record(RunRecord::StepEnded { step: step.clone(), end, calls, mends });
+            self.skip_held_items(&step)?;
+            if stops {
+                self.stop_after_failure()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds to the list of a step's repairs.
+    pub(super) fn add_mend(
+        &mut self,
+        rung: Rung,
+        effect: MendEffect,
+        description: String,
+        detail: MendDetail,
+    ) -> Decided {
+        let mend = Mend { rung, effect, description };
+        let step = self.planned()?.id.clone();
+        self.steps.get_mut(self.index)?.mends.push(mend.clone());
+        self.record(RunRecord::Mended { step, mend, detail });
+        Ok(())
+    }
+}
+
 impl Knowledge<'_> {
+    /// The pass of a call of our own that confirms or checks what another call did. Fails unless the capability only reads.
+    pub(super) fn pass_for_own_read(&self, tool: &ToolName, capability: &CapabilityName) -> Result<Pass, String> {
+        let (tool, capability) = (tool.as_str(), capability.as_str());
+        let Some(entry) = self.catalogue().entry(tool, capability) else {
+            return Err(format!("there is no capability `{tool}/{capability}`"));
+        };
+        let class = self.policy().effects.class(tool, capability, entry.capability.effect);
+        let words = || format!("the side effect class of `{tool}/{capability}` is `{}`, not `read`", class.as_str());
+        Pass::for_own_read(class).ok_or_else(words)
+    }
+
     /// Why a call that changes something is not sent with these dates: a tool could only guess which days they are.
     fn unreadable_dates(&self, index: StepIndex, planned: &PlannedStep) -> Decided<Option<CallFault>> {
         let Some(schema) = planned.schema.as_ref().filter(|_| self.side_effect(planned) != SideEffect::Read) else {

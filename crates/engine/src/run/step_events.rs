@@ -9,10 +9,11 @@ use reknit_mend::{
 use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::{CallTool, EffectId, EffectKind, Value};
 
+use super::Run;
 use super::knowledge::Knowledge;
 use super::state::Stage;
+use super::step_machine::StepMachine;
 use super::steps::StepRun;
-use super::{Run, planned};
 use crate::digest::jitter;
 use crate::effect::{AskedBy, Question};
 use crate::event::{DecidedBy, Decision, EventKind};
@@ -41,33 +42,42 @@ impl Run {
     /// Applies an event about a step; returns whether it was one.
     pub(super) fn on_step_event(&mut self, kind: &EventKind) -> Decided<bool> {
         let step = kind.effect().and_then(EffectId::step);
-        let Some(index) = step.and_then(|step| self.plan.index_of(step.as_str())) else { return Ok(false) };
-        let stage = self.state.steps.get(index)?.stage();
+        match step.and_then(|step| self.plan.index_of(step.as_str())) {
+            Some(index) => self.at(index).on_event(kind),
+            None => Ok(false),
+        }
+    }
+}
+
+impl StepMachine<'_> {
+    /// Applies an event that names the step; returns whether the step waits for it.
+    fn on_event(&mut self, kind: &EventKind) -> Decided<bool> {
+        let stage = self.step()?.stage();
         match (stage, kind) {
             (Stage::Calling(call) | Stage::Stopping(call), kind) if kind.effect() == Some(&call.id) => {
                 let (call, stopping) = (call.share(), matches!(stage, Stage::Stopping(_)));
-                self.on_call_event(index, call, stopping, kind)
+                self.on_call_event(call, stopping, kind)
             }
             (Stage::BackingOff { id, .. }, EventKind::Woke { effect }) if id == effect => {
                 self.record(RunRecord::WaitEnded(effect.clone()));
-                self.set_stage(index, Stage::Queued)?;
+                self.set_stage(Stage::Queued)?;
                 Ok(true)
             }
-            (Stage::AwaitingJob(_), kind) => self.on_job_event(index, kind),
-            (Stage::Checking { call, .. }, kind) if kind.effect() == Some(&call.id) => self.on_check_event(index, kind),
-            (Stage::Verifying(_), kind) => self.on_verify_event(index, kind),
+            (Stage::AwaitingJob(_), kind) => self.on_job_event(kind),
+            (Stage::Checking { call, .. }, kind) if kind.effect() == Some(&call.id) => self.on_check_event(kind),
+            (Stage::Verifying(_), kind) => self.on_verify_event(kind),
             (Stage::AwaitingApproval { ask, .. }, EventKind::PersonDecided { effect, hash, decision, by })
                 if ask.id == *effect
                     && ask.hash == *hash
-                    && self.known().judge().can_answer(index, &ask.question, decision)? =>
+                    && self.known().judge().can_answer(self.index, &ask.question, decision)? =>
             {
-                self.on_decision(index, decision.clone(), *by, false)?;
+                self.on_decision(decision.clone(), *by, false)?;
                 Ok(true)
             }
             (Stage::AwaitingApproval { ask, .. }, EventKind::Woke { effect })
                 if ask.id.with_kind(EffectKind::ApprovalExpiry) == *effect =>
             {
-                self.on_decision(index, Decision::Deny { reason: None }, DecidedBy::Person, true)?;
+                self.on_decision(Decision::Deny { reason: None }, DecidedBy::Person, true)?;
                 Ok(true)
             }
             _ => Ok(false),
@@ -75,23 +85,17 @@ impl Run {
     }
 
     /// Applies the outcome of a call in progress.
-    fn on_call_event(
-        &mut self,
-        index: StepIndex,
-        call: Arc<CallTool>,
-        stopping: bool,
-        kind: &EventKind,
-    ) -> Decided<bool> {
+    fn on_call_event(&mut self, call: Arc<CallTool>, stopping: bool, kind: &EventKind) -> Decided<bool> {
         let (end, verdict) = match kind {
             EventKind::ToolAnswered { reply, .. } if reply.job.is_some() => {
                 let (id, end) = (call.id.clone(), CallEnd::Replied { status: reply.status, fixes: Vec::new() });
                 self.record(RunRecord::CallEnded { call, end, fault: None });
-                self.start_job(index, &id, reply)?;
+                self.start_job(&id, reply)?;
                 return Ok(true);
             }
             EventKind::ToolAnswered { reply, .. } => {
-                self.settle_session(index, reply)?;
-                (CallEnd::of_reply(reply), self.known().verdict_of(planned(&self.plan, index)?, reply))
+                self.settle_session(reply)?;
+                (CallEnd::of_reply(reply), self.known().verdict_of(self.planned()?, reply))
             }
             EventKind::ToolFailed { failure, .. } => (CallEnd::of_failure(failure), classify_failure(failure)),
             EventKind::Interrupted { .. } => {
@@ -100,91 +104,89 @@ impl Run {
             }
             EventKind::BreakerOpen { until_ms, .. } => {
                 self.record(RunRecord::CallSkipped { id: call.id.clone(), until_ms: *until_ms });
-                self.on_breaker_open(index, *until_ms)?;
+                self.on_breaker_open(*until_ms)?;
                 return Ok(true);
             }
             EventKind::ReceiptKnown { receipt, .. } => {
-                return self.on_known_receipt(index, &call, receipt).map(|()| true);
+                return self.on_known_receipt(&call, receipt).map(|()| true);
             }
-            EventKind::KeyHeld { holder, .. } => return self.on_key_held(index, &call, holder).map(|()| true),
+            EventKind::KeyHeld { holder, .. } => return self.on_key_held(&call, holder).map(|()| true),
             _ => return Ok(false),
         };
         let fault = fault_of(&verdict);
         self.record(RunRecord::CallEnded { call: Arc::clone(&call), end, fault });
-        self.on_verdict(index, verdict)?;
-        self.settle_key(index, call)?;
+        self.on_verdict(verdict)?;
+        self.settle_key(call)?;
         Ok(true)
     }
 
     /// Decides what follows from the verdict on a call, or on a call that could not be sent.
-    pub(super) fn on_verdict(&mut self, index: StepIndex, verdict: Verdict) -> Decided {
-        let plan = Arc::clone(&self.plan);
-        let planned = planned(&plan, index)?;
+    pub(super) fn on_verdict(&mut self, verdict: Verdict) -> Decided {
+        let planned = self.planned()?;
         let side_effect = self.known().side_effect(planned);
-        let step = self.state.steps.get_mut(index)?;
+        let step = self.steps.get_mut(self.index)?;
         let Some(fault) = fault_of(&verdict) else {
             step.add_attempt(None);
             let Verdict::Success(value) = verdict else { return Ok(()) };
-            return self.on_result(index, planned, value);
+            return self.on_result(planned, value);
         };
-        let state = self.known().repair_state(self.state.steps.get(index)?, planned, &fault);
-        let step = self.state.steps.get_mut(index)?;
+        let state = self.known().repair_state(self.step()?, planned, &fault);
+        let step = self.steps.get_mut(self.index)?;
         step.add_attempt(Some(Arc::clone(&fault)));
-        if let Some(reason) = self.state.account.immediate_stop() {
-            return self.set_stage(index, Stage::Failed { reason, fault: Some(fault) });
+        if let Some(reason) = self.account.immediate_stop() {
+            return self.set_stage(Stage::Failed { reason, fault: Some(fault) });
         }
-        if let Some(reason) = self.known().too_late(index, self.state.now_ms)? {
-            return self.fail_late(index, reason, Some(fault));
+        if let Some(reason) = self.known().too_late(self.index, self.now_ms)? {
+            return self.fail_late(reason, Some(fault));
         }
         let about_input = match &verdict {
             Verdict::Correctable(_) => true,
             // The service may be down; what it says about the input counts only if the call has such an input.
             Verdict::Transient(fault) => {
-                fault.origin == FaultOrigin::Status(503) && self.known().is_about_input(index, fault)?
+                fault.origin == FaultOrigin::Status(503) && self.known().is_about_input(self.index, fault)?
             }
             Verdict::Success(_) | Verdict::Permanent(_) => false,
         };
-        self.note_rejected_rule(index, &verdict)?;
-        if about_input && (self.repair_by_rules(index, &fault)? || self.repair_by_learned_rule(index, &fault)?) {
+        self.note_rejected_rule(&verdict)?;
+        if about_input && (self.repair_by_rules(&fault)? || self.repair_by_learned_rule(&fault)?) {
             return Ok(());
         }
         let resend = self.known().resend_policy(planned);
         let ladder = LadderPolicy { resend: &resend, ..self.started.policy.ladder() };
         let remedy = choose_remedy(&verdict, side_effect, RepairState { about_input, ..state }, ladder)
             .ok_or_else(|| InternalError::new("a failed call has no remedy"))?;
-        self.note_exhausted_feedback(index, &verdict, &remedy)?;
-        self.apply_remedy(index, fault, remedy)
+        self.note_exhausted_feedback(&verdict, &remedy)?;
+        self.apply_remedy(fault, remedy)
     }
 
     /// Records that a tool rejected a call after the last correction by feedback.
-    fn note_exhausted_feedback(&mut self, index: StepIndex, verdict: &Verdict, remedy: &Remedy) -> Decided {
+    fn note_exhausted_feedback(&mut self, verdict: &Verdict, remedy: &Remedy) -> Decided {
         let limit = self.policy().mending.feedback;
         let Verdict::Correctable(fault) = verdict else { return Ok(()) };
         let by_tool = matches!(fault.origin, FaultOrigin::Status(_)) && !fault.rules_out_retry();
-        let used_up = limit > 0 && self.state.steps.get(index)?.rungs.feedback >= limit;
+        let used_up = limit > 0 && self.step()?.rungs.feedback >= limit;
         if by_tool && used_up && *remedy != Remedy::Feedback {
-            let step = planned(&self.plan, index)?.id.clone();
+            let step = self.planned()?.id.clone();
             self.record(RunRecord::FeedbackExhausted(step));
         }
         Ok(())
     }
 
     /// Applies the remedy for a failure.
-    pub(super) fn apply_remedy(&mut self, index: StepIndex, fault: Arc<CallFault>, remedy: Remedy) -> Decided {
+    pub(super) fn apply_remedy(&mut self, fault: Arc<CallFault>, remedy: Remedy) -> Decided {
         match remedy {
-            Remedy::Resend { min_wait_ms } => self.back_off(index, fault, min_wait_ms),
-            Remedy::Feedback => self.consult_about(index, fault, ModelRung::Feedback),
-            Remedy::Context => self.consult_about(index, fault, ModelRung::Context),
-            Remedy::AskPerson => self.ask_about_outcome(index, fault),
-            Remedy::GiveUp(reason) => self.give_up(index, fault, reason),
+            Remedy::Resend { min_wait_ms } => self.back_off(fault, min_wait_ms),
+            Remedy::Feedback => self.consult_about(fault, ModelRung::Feedback),
+            Remedy::Context => self.consult_about(fault, ModelRung::Context),
+            Remedy::AskPerson => self.ask_about_outcome(fault),
+            Remedy::GiveUp(reason) => self.give_up(fault, reason),
         }
     }
 
     /// Waits before the same call is sent again: longer each time, and never shorter than the tool asked for.
-    fn back_off(&mut self, index: StepIndex, fault: Arc<CallFault>, min_wait_ms: u64) -> Decided {
-        let plan = Arc::clone(&self.plan);
-        let planned = planned(&plan, index)?;
-        let step = self.state.steps.get_mut(index)?;
+    fn back_off(&mut self, fault: Arc<CallFault>, min_wait_ms: u64) -> Decided {
+        let planned = self.planned()?;
+        let step = self.steps.get_mut(self.index)?;
         step.counts.resends += 1;
         let times = step.counts.resends;
         let id = EffectId::of_step(&planned.id, EffectKind::RetryWait, step.before_retry.resends + times);
@@ -203,69 +205,63 @@ impl Run {
         };
         let words = format!("sent again after {wait_ms} ms, for {fault}");
         let detail = MendDetail::Resent { times, fault: Arc::clone(&fault) };
-        self.add_mend(index, Rung::Resend, MendEffect::Applied, words, detail)?;
-        let until_ms = self.state.now_ms.saturating_add_unsigned(wait_ms);
-        if let Some(reason) = self.known().too_late(index, until_ms)? {
-            return self.fail_late(index, reason, Some(fault));
+        self.add_mend(Rung::Resend, MendEffect::Applied, words, detail)?;
+        let until_ms = self.now_ms.saturating_add_unsigned(wait_ms);
+        if let Some(reason) = self.known().too_late(self.index, until_ms)? {
+            return self.fail_late(reason, Some(fault));
         }
-        self.wait(index, id, until_ms, WaitReason::Retry)
+        self.wait(id, until_ms, WaitReason::Retry)
     }
 
     /// Lets a step wait before its call is made, or made again.
-    pub(super) fn wait(&mut self, index: StepIndex, id: EffectId, until_ms: i64, reason: WaitReason) -> Decided {
+    pub(super) fn wait(&mut self, id: EffectId, until_ms: i64, reason: WaitReason) -> Decided {
         self.record(RunRecord::WaitStarted { id: id.clone(), until_ms, reason });
-        self.set_stage(index, Stage::BackingOff { id, until_ms, reason })
+        self.set_stage(Stage::BackingOff { id, until_ms, reason })
     }
 
     /// Sends a corrected call, or asks whether it may be sent.
-    pub(super) fn send_corrected(
-        &mut self,
-        index: StepIndex,
-        fault: Arc<CallFault>,
-        correction: Correction,
-    ) -> Decided {
-        self.state.steps.get_mut(index)?.number_correction();
+    pub(super) fn send_corrected(&mut self, fault: Arc<CallFault>, correction: Correction) -> Decided {
+        self.steps.get_mut(self.index)?.number_correction();
         if correction.needs_approval {
-            return self.ask_about_correction(index, fault, correction, AskedBy::Correction);
+            return self.ask_about_correction(fault, correction, AskedBy::Correction);
         }
-        if self.known().judge().rule_to_ask(index)?.is_some() {
-            return self.ask_about_correction(index, fault, correction, AskedBy::Rules);
+        if self.known().judge().rule_to_ask(self.index)?.is_some() {
+            return self.ask_about_correction(fault, correction, AskedBy::Rules);
         }
-        self.set_stage(index, Stage::Queued)
+        self.set_stage(Stage::Queued)
     }
 
     /// Asks a person whether a call with changed or found values is sent.
     pub(super) fn ask_about_correction(
         &mut self,
-        index: StepIndex,
         fault: Arc<CallFault>,
         correction: Correction,
         asked_by: AskedBy,
     ) -> Decided {
-        let (call, error) = (Box::new(self.known().next_call(index)?), fault.to_string());
+        let (call, error) = (Box::new(self.known().next_call(self.index)?), fault.to_string());
         let Correction { change, reason, .. } = correction;
-        let reasons = [Some(reason), self.known().judge().rule_to_ask(index)?]
+        let reasons = [Some(reason), self.known().judge().rule_to_ask(self.index)?]
             .into_iter()
             .flatten()
             .filter(|reason| !reason.is_empty());
         let reason = reasons.collect::<Vec<_>>().join("; ");
-        self.ask_person(index, Some(fault), Question::SendCorrected { call, error, change, reason, asked_by })
+        self.ask_person(Some(fault), Question::SendCorrected { call, error, change, reason, asked_by })
     }
 
     /// Counts a step that ends in failure although models were asked; a success resets the counts of its tool.
-    pub(super) fn note_repeated_failure(&mut self, index: StepIndex, stage: &Stage) -> Decided {
-        let step = self.state.steps.get(index)?;
+    pub(super) fn note_repeated_failure(&mut self, stage: &Stage) -> Decided {
+        let step = self.step()?;
         if step.rungs.feedback == 0 && step.rungs.context == 0 {
             return Ok(());
         }
-        let planned = planned(&self.plan, index)?;
+        let planned = self.planned()?;
         match stage {
             Stage::Done(_) => {
                 let tool = tool_prefix(planned);
-                self.state.ruled_out.failures.retain(|key, _| !key.starts_with(&tool));
+                self.ruled_out.failures.retain(|key, _| !key.starts_with(&tool));
             }
             Stage::Failed { fault: Some(fault), .. } => {
-                *self.state.ruled_out.failures.entry(failure_key(planned, fault)).or_default() += 1;
+                *self.ruled_out.failures.entry(failure_key(planned, fault)).or_default() += 1;
             }
             _ => {}
         }

@@ -354,9 +354,10 @@ impl StepRun {
     }
 
     /// Keeps the ordinal of the last question, so that the next one on this rung gets another.
-    pub(super) fn note_asked(&mut self, rung: ModelRung) {
-        let Stage::Consulting { consultation, .. } = &self.stage else { return };
-        *self.asked_mut(rung) = consultation.asked();
+    pub(super) fn note_asked(&mut self) {
+        let Stage::Consulting { rung, consultation, .. } = &self.stage else { return };
+        let (rung, asked) = (*rung, consultation.asked());
+        *self.asked_mut(rung) = asked;
     }
 
     /// How often a model was asked on a rung.

@@ -4,12 +4,12 @@ use std::collections::HashSet;
 
 use reknit_expressions::{Backing, BoundParameters, Provenance, StepResult, StepResults, explain_number};
 use reknit_mend::{Advice, CallFault, Remedy, context_or_give_up};
-use reknit_plan::{PlannedStep, StepIndex};
+use reknit_plan::PlannedStep;
 use reknit_protocol::{Number, Object, Value};
 use reknit_salvage::Schema;
 
-use super::Run;
 use super::knowledge::Knowledge;
+use super::step_machine::StepMachine;
 use super::steps::StepRun;
 use crate::internal_error::Decided;
 use crate::synthesis::numbers_in_text::{self, has_words, visit_scalars};
@@ -17,20 +17,19 @@ use crate::synthesis::numbers_in_text::{self, has_words, visit_scalars};
 /// The largest number that people usually write as a word.
 const DOZEN: u64 = 12;
 
-impl Run {
+impl StepMachine<'_> {
     /// Why the numbers of a model are rejected, if they are: they appear in neither request nor results.
     ///
     /// The model is asked once more, for an expression. If it insists, a call that only reads is made, and a person decides
     /// about any other. `held` are the numbers that would go to a person.
     pub(super) fn reject_ungrounded(
         &mut self,
-        index: StepIndex,
         planned: &PlannedStep,
         fault: &CallFault,
         bound: &BoundParameters,
         held: &[String],
     ) -> Decided<Option<String>> {
-        let step = self.state.steps.get(index)?;
+        let step = self.step()?;
         let mut ungrounded = self.known().ungrounded(planned, step, fault, bound);
         for number in held {
             if !ungrounded.contains(number) {
@@ -50,7 +49,7 @@ impl Run {
             "{} does not appear in the request or in any result; write the calculation that gives it",
             ungrounded.join(", ")
         );
-        self.state.steps.get_mut(index)?.ungrounded = ungrounded;
+        self.steps.get_mut(self.index)?.ungrounded = ungrounded;
         Ok(Some(words))
     }
 }

@@ -11,6 +11,7 @@ use reknit_protocol::{BusinessKey, CallTool, EffectId, EffectKind, KeyRule, Obje
 
 use super::knowledge::Knowledge;
 use super::state::Stage;
+use super::step_machine::StepMachine;
 use super::steps::StepRun;
 use super::{Run, planned};
 use crate::business_key::{KeyFinding, KeyHolder, KeySettlement, KnownReceipt, business_key};
@@ -32,18 +33,32 @@ const MAX_WAITS: u32 = 3_000;
 const MAX_SKIPPED_CALLS: u32 = 5;
 
 impl Run {
+    /// Extends the deadlines of all steps in progress by the time in which no process drove the run.
+    pub(super) fn extend_deadlines(&mut self, ms: i64) {
+        for step in self.state.steps.iter_mut() {
+            // A step that awaits approval or a job gets all of that time back when the person has decided or the job has ended.
+            if !matches!(step.stage(), Stage::AwaitingApproval { .. } | Stage::AwaitingJob(_)) {
+                step.extend_deadline(ms);
+                if let Some(question) = step.consultation_mut() {
+                    question.extend_deadline(ms);
+                }
+            }
+        }
+    }
+}
+
+impl StepMachine<'_> {
     /// The call of a step was not made because the tool's circuit breaker is open. It is made later, unless that is too
     /// late.
-    pub(super) fn on_breaker_open(&mut self, index: StepIndex, until_ms: i64) -> Decided {
-        self.state.account.spent.refund_tool_call();
-        let plan = Arc::clone(&self.plan);
-        let planned = planned(&plan, index)?;
-        let (now_ms, max_retry_after_ms) = (self.state.now_ms, self.policy().resend.max_retry_after_ms);
-        let late = match self.state.account.immediate_stop() {
+    pub(super) fn on_breaker_open(&mut self, until_ms: i64) -> Decided {
+        self.account.spent.refund_tool_call();
+        let planned = self.planned()?;
+        let (now_ms, max_retry_after_ms) = (self.now_ms, self.policy().resend.max_retry_after_ms);
+        let late = match self.account.immediate_stop() {
             Some(reason) => Some(reason),
-            None => self.known().too_late(index, until_ms)?,
+            None => self.known().too_late(self.index, until_ms)?,
         };
-        let step = self.state.steps.get_mut(index)?;
+        let step = self.steps.get_mut(self.index)?;
         step.counts.skipped_calls += 1;
         let skipped = step.counts.skipped_calls;
         let wait_ms = ms_between(now_ms, until_ms);
@@ -60,17 +75,16 @@ impl Run {
         };
         if let Some(reason) = give_up {
             let fault = Some(Arc::new(CallFault::breaker_open(planned.tool.as_str())));
-            return self.set_stage(index, Stage::Failed { reason, fault });
+            return self.set_stage(Stage::Failed { reason, fault });
         }
         let id = EffectId::of_step(&planned.id, EffectKind::BreakerWait, skipped);
-        self.wait(index, id, until_ms, WaitReason::BreakerOpen)
+        self.wait(id, until_ms, WaitReason::BreakerOpen)
     }
 
     /// Records once that a call has no business key although its capability has a rule for it.
-    pub(super) fn note_missing_key(&mut self, index: StepIndex) -> Decided {
-        let plan = Arc::clone(&self.plan);
-        let planned = planned(&plan, index)?;
-        let step = self.state.steps.get(index)?;
+    pub(super) fn note_missing_key(&mut self) -> Decided {
+        let planned = self.planned()?;
+        let step = self.step()?;
         let names = (planned.tool.as_str(), planned.capability.as_str());
         let key = self.known().key_rule(planned).map(|rule| business_key(rule, names, &step.parameters));
         let Some(Err(field)) = key else { return Ok(()) };
@@ -79,25 +93,25 @@ impl Run {
         if step.mends.iter().any(|mend| mend.description == description) {
             return Ok(());
         }
-        self.add_mend(index, Rung::Settlement, MendEffect::NoHelp, description, MendDetail::Settled)
+        self.add_mend(Rung::Settlement, MendEffect::NoHelp, description, MendDetail::Settled)
     }
 
     /// Another call has done the deed: the step is done with its receipt.
-    pub(super) fn on_known_receipt(&mut self, index: StepIndex, call: &CallTool, receipt: &KnownReceipt) -> Decided {
+    pub(super) fn on_known_receipt(&mut self, call: &CallTool, receipt: &KnownReceipt) -> Decided {
         let KnownReceipt { run, step, at_ms, result } = receipt.clone();
         let finding = KeyFinding::Receipt { run, step, at_ms };
         let description = finding.to_string();
-        self.note_unsent(index, call, finding)?;
-        self.state.steps.get_mut(index)?.key_holder = None;
-        self.add_mend(index, Rung::Settlement, MendEffect::Applied, description, MendDetail::Settled)?;
-        self.set_stage(index, Stage::Done(result.into()))
+        self.note_unsent(call, finding)?;
+        self.steps.get_mut(self.index)?.key_holder = None;
+        self.add_mend(Rung::Settlement, MendEffect::Applied, description, MendDetail::Settled)?;
+        self.set_stage(Stage::Done(result.into()))
     }
 
     /// The outcome of another call with the same key is unknown: this one is due again after a wait, within the limits of the step
     /// and the run.
-    pub(super) fn on_key_held(&mut self, index: StepIndex, call: &CallTool, holder: &KeyHolder) -> Decided {
-        self.note_unsent(index, call, KeyFinding::Held(holder.clone()))?;
-        let step = self.state.steps.get_mut(index)?;
+    pub(super) fn on_key_held(&mut self, call: &CallTool, holder: &KeyHolder) -> Decided {
+        self.note_unsent(call, KeyFinding::Held(holder.clone()))?;
+        let step = self.steps.get_mut(self.index)?;
         step.key_holder = Some(Box::new(holder.clone()));
         let waits = step.counts.unsent_for_key;
         let id = EffectId::of_step(&call.step, EffectKind::KeyWait, waits);
@@ -105,35 +119,35 @@ impl Run {
         // The jitter adds up to a quarter, and stays within the longest wait: callers that wait together come back apart.
         let wait_ms = doubled.min(MAX_WAIT_MS * 4 / 5);
         let wait_ms = wait_ms.saturating_add(jitter(self.started.seed, &id.to_string(), wait_ms / 4));
-        let now_ms = self.state.now_ms;
+        let now_ms = self.now_ms;
         let wait_end = now_ms.saturating_add_unsigned(wait_ms);
         let until_ms = if holder.until_ms > now_ms { wait_end.min(holder.until_ms) } else { wait_end };
-        let give_up = match self.state.account.immediate_stop() {
+        let give_up = match self.account.immediate_stop() {
             Some(reason) => Some(reason),
             None if waits > MAX_WAITS => Some(format!("it waited {MAX_WAITS} times")),
-            None => self.known().too_late(index, until_ms)?,
+            None => self.known().too_late(self.index, until_ms)?,
         };
         if let Some(reason) = give_up {
-            return self.fail_late(index, format!("not sent: {holder}; {reason}"), None);
+            return self.fail_late(format!("not sent: {holder}; {reason}"), None);
         }
-        self.wait(index, id, until_ms, WaitReason::KeyHeld)
+        self.wait(id, until_ms, WaitReason::KeyHeld)
     }
 
     /// A call that was due is not sent, because of its key.
-    fn note_unsent(&mut self, index: StepIndex, call: &CallTool, finding: KeyFinding) -> Decided {
-        self.state.account.spent.refund_tool_call();
-        self.state.steps.get_mut(index)?.counts.unsent_for_key += 1;
+    fn note_unsent(&mut self, call: &CallTool, finding: KeyFinding) -> Decided {
+        self.account.spent.refund_tool_call();
+        self.steps.get_mut(self.index)?.counts.unsent_for_key += 1;
         self.record(RunRecord::KeyFound { id: call.id.clone(), finding });
         Ok(())
     }
 
     /// Decides what is stored about the key of a step's last call: done with its receipt, or released if the call certainly had no
     /// effect. While that is unknown, nobody else may do the deed.
-    pub(super) fn settle_key(&mut self, index: StepIndex, call: Arc<CallTool>) -> Decided {
+    pub(super) fn settle_key(&mut self, call: Arc<CallTool>) -> Decided {
         if call.business_key.is_none() {
             return Ok(());
         }
-        let step = self.state.steps.get_mut(index)?;
+        let step = self.steps.get_mut(self.index)?;
         step.key_holder = None;
         let settlement = match step.stage() {
             Stage::Done(result) | Stage::Unconfirmed { result, .. } => KeySettlement::Done(result.clone()),
@@ -146,30 +160,17 @@ impl Run {
     }
 
     /// Starts the time of a step: its dependencies are done.
-    pub(super) fn start_step_deadline(&mut self, index: StepIndex, planned: &PlannedStep) -> Decided {
+    pub(super) fn start_step_deadline(&mut self, planned: &PlannedStep) -> Decided {
         let limit_ms = planned.limit_ms.or(self.policy().limits.step_ms);
-        let now_ms = self.state.now_ms;
-        self.state.steps.get_mut(index)?.deadline_ms = limit_ms.map(|ms| now_ms.saturating_add_unsigned(ms));
+        let now_ms = self.now_ms;
+        self.steps.get_mut(self.index)?.deadline_ms = limit_ms.map(|ms| now_ms.saturating_add_unsigned(ms));
         Ok(())
     }
 
     /// Fails a step whose deadline has passed.
-    pub(super) fn fail_late(&mut self, index: StepIndex, reason: String, fault: Option<Arc<CallFault>>) -> Decided {
-        let fault = fault.or_else(|| self.state.steps.get(index).ok()?.last_fault().cloned());
-        self.set_stage(index, Stage::Failed { reason, fault })
-    }
-
-    /// Extends the deadlines of all steps in progress by the time in which no process drove the run.
-    pub(super) fn extend_deadlines(&mut self, ms: i64) {
-        for step in self.state.steps.iter_mut() {
-            // A step that awaits approval or a job gets all of that time back when the person has decided or the job has ended.
-            if !matches!(step.stage(), Stage::AwaitingApproval { .. } | Stage::AwaitingJob(_)) {
-                step.extend_deadline(ms);
-                if let Some(question) = step.consultation_mut() {
-                    question.extend_deadline(ms);
-                }
-            }
-        }
+    pub(super) fn fail_late(&mut self, reason: String, fault: Option<Arc<CallFault>>) -> Decided {
+        let fault = fault.or_else(|| self.steps.get(self.index).ok()?.last_fault().cloned());
+        self.set_stage(Stage::Failed { reason, fault })
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use reknit_expressions::{Binding, abridge, bind};
 use reknit_mend::{ReplyContext, Verdict, classify_failure, classify_reply};
-use reknit_plan::{PlanAuthor, PlannedStep, StepIndex, Verify};
+use reknit_plan::{PlanAuthor, PlannedStep, Verify};
 use reknit_protocol::{CallTool, EffectId, EffectKind, Object, SideEffect, Value, join_first};
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ use super::schedule::read_call;
 use super::sources::Results;
 use super::state::Stage;
 use super::step_events::fault_of;
-use super::{Run, planned};
+use super::step_machine::StepMachine;
 use crate::admitted_call::{AdmittedCall, admit};
 use crate::digest::jitter;
 use crate::effect::Effect;
@@ -86,47 +86,42 @@ impl Verification {
     }
 }
 
-impl Run {
+impl StepMachine<'_> {
     /// Makes the first read call for the result of a step, in the slot of its call.
-    pub(super) fn start_verification(
-        &mut self,
-        index: StepIndex,
-        planned: &PlannedStep,
-        result: ResultHandle,
-    ) -> Decided {
-        if let Some(stop) = self.state.account.immediate_stop() {
+    pub(super) fn start_verification(&mut self, planned: &PlannedStep, result: ResultHandle) -> Decided {
+        if let Some(stop) = self.account.immediate_stop() {
             let reason = format!("its effect was not verified: {stop}");
-            return self.set_stage(index, Stage::Unconfirmed { result, reason });
+            return self.set_stage(Stage::Unconfirmed { result, reason });
         }
-        self.call_verify(index, planned, Verification::new(result))
+        self.call_verify(planned, Verification::new(result))
     }
 
     /// Verifies the result of a step whose call does not have a slot any more, as soon as one is free.
-    pub(super) fn queue_verification(&mut self, index: StepIndex, result: ResultHandle) -> Decided {
-        self.set_stage(index, Stage::Verifying(Arc::new(Verification::new(result))))
+    pub(super) fn queue_verification(&mut self, result: ResultHandle) -> Decided {
+        self.set_stage(Stage::Verifying(Arc::new(Verification::new(result))))
     }
 
     /// Makes a read call that has got a slot.
-    pub(super) fn leave_verify_queue(&mut self, index: StepIndex) -> Decided<bool> {
-        let Stage::Verifying(verification) = self.state.steps.get(index)?.stage() else { return Ok(false) };
-        let (verification, plan) = (verification.as_ref().clone(), Arc::clone(&self.plan));
-        self.call_verify(index, planned(&plan, index)?, verification)?;
+    pub(super) fn leave_verify_queue(&mut self) -> Decided<bool> {
+        let Stage::Verifying(verification) = self.step()?.stage() else { return Ok(false) };
+        let (verification, _plan) = (verification.as_ref().clone(), self.plan);
+        self.call_verify(self.planned()?, verification)?;
         Ok(true)
     }
 
-    fn call_verify(&mut self, index: StepIndex, planned: &PlannedStep, verification: Verification) -> Decided {
+    fn call_verify(&mut self, planned: &PlannedStep, verification: Verification) -> Decided {
         let verify = verify_of(planned)?;
         let parameters = self.known().verify_parameters(planned, verify, verification.result.get());
-        let pass = self.pass_for_own_read(&verify.tool, &verify.capability);
+        let pass = self.known().pass_for_own_read(&verify.tool, &verify.capability);
         let not_called = match pass.and_then(|pass| Ok((parameters?, pass))) {
             Err(reason) => Err(reason),
             Ok(admitted) => {
                 if self.known().author() == PlanAuthor::Person {
-                    self.state.account.added_tool_calls = self.state.account.added_tool_calls.saturating_add(1);
+                    self.account.added_tool_calls = self.account.added_tool_calls.saturating_add(1);
                 }
                 self.charge_tool_call().map(|()| admitted).map_err(|exhausted| {
                     let reason = exhausted.to_string();
-                    self.state.account.stop_for(exhausted);
+                    self.account.stop_for(exhausted);
                     reason
                 })
             }
@@ -135,37 +130,36 @@ impl Run {
             Ok(admitted) => admitted,
             Err(reason) => {
                 let reason = format!("`verify`: {reason}");
-                return self.set_stage(index, Stage::Unconfirmed { result: verification.result, reason });
+                return self.set_stage(Stage::Unconfirmed { result: verification.result, reason });
             }
         };
-        let timeout_ms = self.known().call_timeout_ms(self.state.steps.get(index)?);
-        let step = self.state.steps.get_mut(index)?;
+        let timeout_ms = self.known().call_timeout_ms(self.step()?);
+        let step = self.steps.get_mut(self.index)?;
         step.counts.verify_calls += 1;
         let id = EffectId::of_step(&planned.id, EffectKind::Verify, step.counts.verify_calls);
         let names = (&verify.tool, &verify.capability);
         let call = admit(read_call(id, &planned.id, names, parameters, timeout_ms), pass);
         self.record(RunRecord::CallStarted(call.share()));
         let activity = VerifyActivity::Calling(call);
-        self.set_stage(index, Stage::Verifying(Arc::new(Verification { activity, ..verification })))
+        self.set_stage(Stage::Verifying(Arc::new(Verification { activity, ..verification })))
     }
 
     /// Applies an event to a step that is being verified; returns whether it is about that.
-    pub(super) fn on_verify_event(&mut self, index: StepIndex, kind: &EventKind) -> Decided<bool> {
-        let Stage::Verifying(verification) = self.state.steps.get(index)?.stage() else { return Ok(false) };
+    pub(super) fn on_verify_event(&mut self, kind: &EventKind) -> Decided<bool> {
+        let Stage::Verifying(verification) = self.step()?.stage() else { return Ok(false) };
         let verification = verification.as_ref().clone();
-        let plan = Arc::clone(&self.plan);
-        let planned = planned(&plan, index)?;
+        let planned = self.planned()?;
         match (&verification.activity, kind) {
             (VerifyActivity::Waiting { id, .. }, EventKind::Woke { effect }) if id == effect => {
                 self.record(RunRecord::WaitEnded(effect.clone()));
                 let queued = Verification { activity: VerifyActivity::Queued, ..verification };
-                self.set_stage(index, Stage::Verifying(Arc::new(queued)))?;
+                self.set_stage(Stage::Verifying(Arc::new(queued)))?;
             }
             (VerifyActivity::Calling(call), kind) if kind.effect() == Some(&call.id) => {
                 match self.read_verification(planned, &call.share(), &verification.result, kind)? {
                     None => return Ok(false),
-                    Some(Ok(())) => self.end_with_result(index, verification.result)?,
-                    Some(Err(reading)) => self.after_reading(index, planned, verification, reading)?,
+                    Some(Ok(())) => self.end_with_result(verification.result)?,
+                    Some(Err(reading)) => self.after_reading(planned, verification, reading)?,
                 }
             }
             _ => return Ok(false),
@@ -188,7 +182,7 @@ impl Run {
                     self.record(RunRecord::CallEnded { call: Arc::clone(call), end, fault: None });
                     return Ok(Some(Err(Reading::Useless("it started a job instead of answering".to_owned()))));
                 }
-                (end, classify_reply(reply, ReplyContext::new(SideEffect::Read, self.state.now_ms)))
+                (end, classify_reply(reply, ReplyContext::new(SideEffect::Read, self.now_ms)))
             }
             EventKind::ToolFailed { failure, .. } => (CallEnd::of_failure(failure), classify_failure(failure)),
             EventKind::Interrupted { .. } => {
@@ -199,7 +193,7 @@ impl Run {
             EventKind::BreakerOpen { until_ms, .. } => {
                 self.record(RunRecord::CallSkipped { id: call.id.clone(), until_ms: *until_ms });
                 let reason = "the circuit breaker of its tool is open, or the tool is at its limit".to_owned();
-                let min_wait_ms = Some(ms_between(self.state.now_ms, *until_ms));
+                let min_wait_ms = Some(ms_between(self.now_ms, *until_ms));
                 return Ok(Some(Err(Reading::Failed { reason, min_wait_ms })));
             }
             _ => return Ok(None),
@@ -228,13 +222,7 @@ impl Run {
     }
 
     /// Asks again after a wait, or ends the step as unconfirmed.
-    fn after_reading(
-        &mut self,
-        index: StepIndex,
-        planned: &PlannedStep,
-        mut verification: Verification,
-        reading: Reading,
-    ) -> Decided {
+    fn after_reading(&mut self, planned: &PlannedStep, mut verification: Verification, reading: Reading) -> Decided {
         let verify = verify_of(planned)?;
         let (reason, wait_ms) = match reading {
             Reading::Useless(reason) => (reason, None),
@@ -258,18 +246,18 @@ impl Run {
         };
         let Some(wait_ms) = wait_ms else {
             let more = if unmet > 1 { format!("; {unmet} replies did not confirm it") } else { String::new() };
-            return self.set_stage(index, unconfirmed(&more));
+            return self.set_stage(unconfirmed(&more));
         };
-        let until_ms = self.state.now_ms.saturating_add_unsigned(wait_ms);
-        if let Some(late) = self.known().too_late(index, until_ms)? {
-            return self.set_stage(index, unconfirmed(&format!("; {late}")));
+        let until_ms = self.now_ms.saturating_add_unsigned(wait_ms);
+        if let Some(late) = self.known().too_late(self.index, until_ms)? {
+            return self.set_stage(unconfirmed(&format!("; {late}")));
         }
-        let step = self.state.steps.get_mut(index)?;
+        let step = self.steps.get_mut(self.index)?;
         step.counts.verify_waits += 1;
         let id = EffectId::of_step(&planned.id, EffectKind::VerifyWait, step.counts.verify_waits);
         self.record(RunRecord::WaitStarted { id: id.clone(), until_ms, reason: WaitReason::Poll });
         let activity = VerifyActivity::Waiting { id, until_ms };
-        self.set_stage(index, Stage::Verifying(Arc::new(Verification { activity, ..verification })))
+        self.set_stage(Stage::Verifying(Arc::new(Verification { activity, ..verification })))
     }
 }
 

@@ -7,6 +7,7 @@ use reknit_protocol::{CapabilityName, EffectId, Object, RunId, StepId, ToolName,
 use serde::{Deserialize, Serialize};
 
 use super::Run;
+use super::knowledge::Reports;
 use super::state::{Phase, Stage};
 use super::steps::StepRun;
 use crate::effect::AskPerson;
@@ -152,7 +153,9 @@ impl Run {
     pub fn written_steps(&self) -> Vec<StepView> {
         let steps = self.plan.indices().zip(self.plan.written_steps());
         steps
-            .filter_map(|(index, planned)| Some(self.view(planned, self.state.steps.get(index).ok()?, index)))
+            .filter_map(|(index, planned)| {
+                Some(self.known().reports().view(planned, self.state.steps.get(index).ok()?, index))
+            })
             .collect()
     }
 
@@ -163,7 +166,8 @@ impl Run {
 
     /// The steps of the plan, each loop followed by its items.
     pub fn steps(&self) -> Vec<StepView> {
-        let view = |index| Some(self.view(self.plan.get(index)?, self.state.steps.get(index).ok()?, index));
+        let view =
+            |index| Some(self.known().reports().view(self.plan.get(index)?, self.state.steps.get(index).ok()?, index));
         self.state.steps.in_order().filter_map(view).collect()
     }
 
@@ -187,9 +191,14 @@ impl Run {
     /// One step of the plan, with its position.
     pub fn step(&self, id: &str) -> Option<(usize, StepView)> {
         let index = self.plan.index_of(id)?;
-        Some((index.get(), self.view(self.plan.get(index)?, self.state.steps.get(index).ok()?, index)))
+        Some((
+            index.get(),
+            self.known().reports().view(self.plan.get(index)?, self.state.steps.get(index).ok()?, index),
+        ))
     }
+}
 
+impl Reports<'_> {
     fn view(&self, planned: &PlannedStep, step: &StepRun, index: StepIndex) -> StepView {
         StepView {
             id: planned.id.clone(),
@@ -197,13 +206,13 @@ impl Run {
             capability: planned.capability.clone(),
             instruction: planned.instruction.clone(),
             needs: planned.dependencies.clone(),
-            item_of: self.known().loop_of(planned),
-            session: self.known().session(planned, step.sent()),
+            item_of: self.known.loop_of(planned),
+            session: self.known.session(planned, step.sent()),
             state: match step.stage() {
                 Stage::Waiting => StepState::Waiting,
                 Stage::Queued => StepState::Queued,
                 Stage::Looping => {
-                    let items = self.state.steps.items(index);
+                    let items = self.known.steps.items(index);
                     StepState::Looping {
                         items: step.looping.length.unwrap_or_default(),
                         done: items.done,
