@@ -32,10 +32,17 @@ pub const MIGRATIONS: &[SnapshotMigration] = &[SnapshotMigration { from: 8, chan
 
 /// Version 8 kept all that a run or a step knows side by side, and only a sentence about each step that was left out of the plan.
 fn from_8(part: SnapshotPart, value: &mut Value) -> Result<(), String> {
-    if part != SnapshotPart::RunState {
-        return Ok(());
+    let state = value.as_object_mut().ok_or("a part of a snapshot is not an object")?;
+    match part {
+        SnapshotPart::Started | SnapshotPart::SessionStarted => return Ok(()),
+        SnapshotPart::SessionState => {
+            for (group, keys) in SESSION_GROUPS_OF_9 {
+                put_into(state, group, keys);
+            }
+            return Ok(());
+        }
+        SnapshotPart::RunState => {}
     }
-    let state = value.as_object_mut().ok_or("a state is not an object")?;
     if let Some(sentences) = state.remove("dropped_steps") {
         state.insert("left_out", left_out_from_8(&sentences));
     }
@@ -59,6 +66,19 @@ const STATE_GROUPS_OF_9: [(&str, &str); 3] = [
     ),
     ("account", "spent added_tool_calls stop stopped_ms resumed spent_before sessions"),
     ("ruled_out", "avoided denied newly_denied refused=models repeated_failures=failures rejected_rules=rules"),
+];
+const SESSION_GROUPS_OF_9: [(&str, &str); 5] = [
+    ("account", "spent spent_before question_quote report_reserve"),
+    ("current", "turn turn_started_ms=started_ms question_ordinal count_ordinal max_output_tokens"),
+    (
+        "calls",
+        "uncertain_calls=uncertain denied_calls=denied rejected_rules completed_calls=completed repeated in_doubt mended tried approved successful_calls=successful call_facts=facts",
+    ),
+    ("models", "output_limits native_callers token_counts uncountable learned_windows"),
+    (
+        "ending",
+        "final_turn_reason collapsed_in_turn fallback_report final_report_attempts abort_reason last_stop_reason last_error last_text",
+    ),
 ];
 const STEP_GROUPS_OF_9: [(&str, &str); 5] = [
     ("looping", "list_length=length list approved_items"),

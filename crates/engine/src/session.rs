@@ -72,7 +72,7 @@ use crate::run::state::State as RunState;
 use crate::run::{ApplyError, Run, check_version, with_metadata};
 use crate::session_start::{AgentMending, SessionStarted, TextAnswers};
 use child_machines::Child;
-use state::{AbortReason, Phase, State};
+use state::{AbortReason, Phase, State, Turn};
 use stop::final_turn_reserve_ms;
 use toolbox::Toolbox;
 
@@ -115,11 +115,14 @@ impl Session {
             events: 1,
             now_ms: event.at_ms,
             history: first_messages(&started),
-            turn_started_ms: event.at_ms,
             max_turns: started.rules.max_turns,
             rotation: Rotation::new(started.targets.clone(), rules),
             phase: Phase::Asking { attempt: 0, since_ms: event.at_ms },
-            max_output_tokens: started.rules.max_output_tokens,
+            current: Turn {
+                started_ms: event.at_ms,
+                max_output_tokens: started.rules.max_output_tokens,
+                ..Turn::default()
+            },
             ..State::default()
         };
         let records = Vec::new();
@@ -179,7 +182,7 @@ impl Session {
         // The calls of the next turn are another run, which must not use these rules again.
         let rejected = records.iter().filter_map(Record::rejected_rule);
         let rejected = rejected.map(|(rule, error)| (rule.to_owned(), error.to_owned()));
-        self.state.rejected_rules.extend(rejected);
+        self.state.calls.rejected_rules.extend(rejected);
         self.records.extend(records.into_iter().map(|record| record.nested_in(scope)));
     }
 
@@ -194,7 +197,7 @@ impl Session {
             Phase::Calling(_) => self.call_effects(),
         };
         // A session that is ending needs no second end: a deadline that stays due would fire again and again.
-        if self.state.abort_reason.is_none() {
+        if self.state.ending.abort_reason.is_none() {
             effects.extend(self.time_limit_ms().and_then(|limit_ms| self.state.clock.effect(limit_ms)));
         }
         effects
@@ -232,7 +235,7 @@ impl Session {
 
     /// The scope of the effects of the current turn.
     fn turn_scope(&self) -> ScopeLevel {
-        ScopeLevel::Turn(self.state.turn)
+        ScopeLevel::Turn(self.state.current.turn)
     }
 }
 

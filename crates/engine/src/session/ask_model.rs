@@ -17,19 +17,19 @@ use crate::times::ms_between;
 impl Session {
     /// Starts the next turn with a fresh set of attempts.
     pub(super) fn begin_turn(&mut self) {
-        self.state.turn += 1;
-        self.state.turn_started_ms = self.state.now_ms;
-        self.state.question_ordinal = 0;
-        self.state.count_ordinal = 0;
-        self.state.max_output_tokens = self.started.rules.max_output_tokens;
+        self.state.current.turn += 1;
+        self.state.current.started_ms = self.state.now_ms;
+        self.state.current.question_ordinal = 0;
+        self.state.current.count_ordinal = 0;
+        self.state.current.max_output_tokens = self.started.rules.max_output_tokens;
         self.state.rotation.restart();
-        if self.state.turn >= self.state.max_turns && !self.is_final_turn() {
+        if self.state.current.turn >= self.state.max_turns && !self.is_final_turn() {
             self.set_final_turn(FinalTurnReason::MaxTurns);
         }
         self.update_rotation_deadline();
-        self.record(SessionRecord::TurnStarted(self.state.turn));
-        if let Some(reason) = self.state.final_turn_reason {
-            self.record(SessionRecord::FinalTurn { turn: self.state.turn, reason });
+        self.record(SessionRecord::TurnStarted(self.state.current.turn));
+        if let Some(reason) = self.state.ending.final_turn_reason {
+            self.record(SessionRecord::FinalTurn { turn: self.state.current.turn, reason });
         }
         self.begin_attempt();
     }
@@ -52,7 +52,7 @@ impl Session {
         if !self.pay_for_question() {
             return;
         }
-        self.state.question_ordinal += 1;
+        self.state.current.question_ordinal += 1;
         let attempt = self.state.rotation.attempts() + 1;
         self.state.phase = Phase::Asking { attempt, since_ms: self.state.now_ms };
         self.record_question();
@@ -70,38 +70,38 @@ impl Session {
     /// If only one question is left, it forces the final turn.
     pub(super) fn pay_for_question(&mut self) -> bool {
         self.settle_question(Bill::Unknown);
-        self.state.spent.release(std::mem::take(&mut self.state.report_reserve));
+        self.state.account.spent.release(std::mem::take(&mut self.state.account.report_reserve));
         self.force_final_turn_on_low_budget();
         let (quote, policy) = (self.quote(), &self.started.policy);
         let target = self.state.rotation.target().map_or("", TargetName::as_str);
-        let payment = self.state.spent.can_pay(policy, quote, Money::default(), target);
-        let is_exhausted = self.state.spent.model_calls >= policy.limits.model_calls || payment.is_err();
+        let payment = self.state.account.spent.can_pay(policy, quote, Money::default(), target);
+        let is_exhausted = self.state.account.spent.model_calls >= policy.limits.model_calls || payment.is_err();
         if let Err(exhausted) = payment {
-            self.state.last_error = Some(exhausted.to_string());
+            self.state.ending.last_error = Some(exhausted.to_string());
         }
         if is_exhausted {
             self.end_with_fallback_report();
             return false;
         }
-        self.state.spent.model_calls += 1;
-        self.state.spent.reserve(quote);
-        self.state.question_quote = Some(quote);
-        if self.state.final_turn_reason.is_none() {
+        self.state.account.spent.model_calls += 1;
+        self.state.account.spent.reserve(quote);
+        self.state.account.question_quote = Some(quote);
+        if self.state.ending.final_turn_reason.is_none() {
             // Repairs of calls must not use up this reservation.
-            self.state.report_reserve = self.report_quote(quote);
-            self.state.spent.reserve(self.state.report_reserve);
+            self.state.account.report_reserve = self.report_quote(quote);
+            self.state.account.spent.reserve(self.state.account.report_reserve);
         }
         true
     }
 
     /// Makes the turn the final one if the budget covers only one more question.
     fn force_final_turn_on_low_budget(&mut self) {
-        if self.state.final_turn_reason.is_some() {
+        if self.state.ending.final_turn_reason.is_some() {
             return;
         }
         let (quote, policy) = (self.quote(), &self.started.policy);
-        let mut spent = self.state.spent.clone();
-        spent.release(self.state.report_reserve);
+        let mut spent = self.state.account.spent.clone();
+        spent.release(self.state.account.report_reserve);
         let is_last = spent.model_calls.saturating_add(1) >= policy.limits.model_calls
             || spent.can_pay(policy, quote, self.report_quote(quote).max_cost, "").is_err();
         if is_last {
@@ -122,14 +122,14 @@ impl Session {
     /// The maximum cost of the question for the report: the current question plus its answer and one more result.
     fn report_quote(&self, quote: Quote) -> Quote {
         let result = u64::try_from(self.started.rules.result_bytes).unwrap_or(u64::MAX);
-        let more = Usage::reported(u64::from(self.state.max_output_tokens).saturating_add(result), 0);
+        let more = Usage::reported(u64::from(self.state.current.max_output_tokens).saturating_add(result), 0);
         quote.plus(Quote::of_usage(&self.started.policy, self.state.rotation.target(), &more))
     }
 
     /// Releases the reservation for a question that is over, and books its cost.
     pub(super) fn settle_question(&mut self, bill: Bill<'_>) {
-        if let Some(quote) = self.state.question_quote.take() {
-            self.state.spent.settle(quote, bill);
+        if let Some(quote) = self.state.account.question_quote.take() {
+            self.state.account.spent.settle(quote, bill);
         }
     }
 
@@ -137,7 +137,7 @@ impl Session {
     pub(super) fn force_final_turn(&mut self, reason: FinalTurnReason) {
         self.set_final_turn(reason);
         self.update_rotation_deadline();
-        self.record(SessionRecord::FinalTurn { turn: self.state.turn, reason });
+        self.record(SessionRecord::FinalTurn { turn: self.state.current.turn, reason });
     }
 
     /// Makes this turn, or the next one that starts, the final one.
@@ -146,7 +146,7 @@ impl Session {
             // The deadline of the final turn is another one.
             self.state.clock.next_deadline();
         }
-        self.state.final_turn_reason = Some(reason);
+        self.state.ending.final_turn_reason = Some(reason);
     }
 
     /// Tells the rotation when the time of the session is over, so that it does not wait longer.
@@ -159,9 +159,9 @@ impl Session {
     }
 
     pub(super) fn end_turn(&mut self, outcome: TurnOutcome, attempts: u32) {
-        let ms = self.since(self.state.turn_started_ms);
+        let ms = self.since(self.state.current.started_ms);
         self.state.turns_completed += u32::from(outcome == TurnOutcome::ToolCalls);
-        self.record(SessionRecord::TurnEnded { turn: self.state.turn, attempts, outcome, ms });
+        self.record(SessionRecord::TurnEnded { turn: self.state.current.turn, attempts, outcome, ms });
     }
 
     pub(super) fn since(&self, at_ms: i64) -> u64 {
@@ -169,13 +169,13 @@ impl Session {
     }
 
     pub(super) fn is_final_turn(&self) -> bool {
-        self.state.final_turn_reason.is_some()
+        self.state.ending.final_turn_reason.is_some()
     }
 
     pub(super) fn question_effect(&self) -> Option<AskModel> {
         let target = self.state.rotation.target()?.clone();
         let request = Arc::new(self.request(&target));
-        let breaker = match self.state.final_turn_reason {
+        let breaker = match self.state.ending.final_turn_reason {
             // The report is wanted now: a target that is cooling down may answer all the same.
             Some(FinalTurnReason::UserStop | FinalTurnReason::TimeLimit) => OpenBreakerPolicy::Ignore,
             _ => OpenBreakerPolicy::Respect,
@@ -186,16 +186,20 @@ impl Session {
     /// The question for one target: `max_tokens` is limited to what its window and its provider allow.
     fn request(&self, target: &TargetName) -> ModelRequest {
         let request = self.question();
-        let stated = self.state.output_limits.get(target).copied().unwrap_or(u32::MAX);
+        let stated = self.state.models.output_limits.get(target).copied().unwrap_or(u32::MAX);
         ModelRequest { max_tokens: self.max_output_tokens(target, size(&request)).min(stated), ..request }
     }
 
     pub(super) fn ask_id(&self) -> EffectId {
-        EffectId::new(EffectOwner::Turn(self.state.turn), EffectKind::Ask, self.state.question_ordinal)
+        EffectId::new(EffectOwner::Turn(self.state.current.turn), EffectKind::Ask, self.state.current.question_ordinal)
     }
 
     pub(super) fn wait_id(&self) -> EffectId {
-        EffectId::new(EffectOwner::Turn(self.state.turn), EffectKind::AskWait, self.state.question_ordinal)
+        EffectId::new(
+            EffectOwner::Turn(self.state.current.turn),
+            EffectKind::AskWait,
+            self.state.current.question_ordinal,
+        )
     }
 
     /// The question, regardless of the target.
@@ -208,14 +212,14 @@ impl Session {
             temperature: rules.temperature,
             effort: rules.effort,
             timeout_ms: Some(rules.llm_timeout_ms),
-            ..ModelRequest::new(messages, self.state.max_output_tokens).with_tools(tools, ToolChoice::Auto)
+            ..ModelRequest::new(messages, self.state.current.max_output_tokens).with_tools(tools, ToolChoice::Auto)
         }
     }
 
     /// The notices that the next attempt gets besides the history.
     pub fn notices(&self) -> Vec<Notice> {
         let words = &self.started.words;
-        let last = self.state.final_turn_reason.map(|reason| match reason {
+        let last = self.state.ending.final_turn_reason.map(|reason| match reason {
             FinalTurnReason::Context => &words.final_context,
             FinalTurnReason::MaxTurns => &words.final_max_turns,
             FinalTurnReason::RetryExhaustion => &words.final_retries,

@@ -49,7 +49,7 @@ impl Session {
         };
         let ms = ms_between(since_ms, until_ms).min(self.since(since_ms));
         self.state.totals.backoff_ms += ms;
-        self.record(SessionRecord::WaitEnded { turn: self.state.turn, ms, end });
+        self.record(SessionRecord::WaitEnded { turn: self.state.current.turn, ms, end });
     }
 
     fn on_failure(&mut self, failure: &ModelFailure) {
@@ -59,7 +59,7 @@ impl Session {
         self.record(ModelRecord::Failed { id: self.ask_id(), failure: failure.clone() });
         self.settle_question(Bill::of_failure(failure.usage.as_ref()));
         if let Some(usage) = &failure.usage {
-            self.state.spent.add_tokens(usage);
+            self.state.account.spent.add_tokens(usage);
         }
         // What is learned changes the next question: it asks for a shorter answer, or is compacted.
         let is_too_long = failure.class == ErrorClass::ContextLength;
@@ -89,9 +89,9 @@ impl Session {
         }
         let stated = stated_output_limit(&failure.message, requested);
         if let Some(max_tokens) = stated {
-            self.state.output_limits.insert(target.clone(), max_tokens);
+            self.state.models.output_limits.insert(target.clone(), max_tokens);
             self.record(SessionRecord::OutputLimitLearned {
-                turn: self.state.turn,
+                turn: self.state.current.turn,
                 target: target.clone(),
                 max_tokens,
             });
@@ -107,12 +107,12 @@ impl Session {
         let target = target.clone();
         self.record(ModelRecord::Skipped { id: self.ask_id(), until_ms });
         self.settle_question(Bill::Nothing);
-        self.state.spent.refund_model_call();
+        self.state.account.spent.refund_model_call();
         let unsigned = |ms: i64| u64::try_from(ms).unwrap_or(0);
         let next = self.state.rotation.breaker_open(unsigned(until_ms), unsigned(self.state.now_ms));
-        self.state.last_error =
+        self.state.ending.last_error =
             Some(format!("model `{target}` was not asked: its circuit breaker is open or it is at its rate limit"));
-        self.record(SessionRecord::TargetSkipped { turn: self.state.turn, target, until_ms });
+        self.record(SessionRecord::TargetSkipped { turn: self.state.current.turn, target, until_ms });
         self.follow_rotation(attempt, next, ModelWaitReason::BreakerOpen);
     }
 
@@ -122,22 +122,22 @@ impl Session {
             return self.end_on_internal_error(NO_ATTEMPT);
         };
         if !answer.tool_calls.is_empty() {
-            self.state.native_callers.insert(record.target.clone());
+            self.state.models.native_callers.insert(record.target.clone());
         }
         let (id, recorded) = (self.ask_id(), Arc::new(answer.clone()));
         let failure = failure_of(kind, answer);
         self.record(ModelRecord::Answered { id, answer: recorded, failure: failure.clone() });
         self.settle_question(Bill::Used(&answer.usage));
-        self.state.spent.add_tokens(&answer.usage);
+        self.state.account.spent.add_tokens(&answer.usage);
         if answer.usage.source == UsageSource::Reported {
             self.record_token_count(&record.target, answer.usage.input_tokens);
         }
-        self.state.last_stop_reason = Some(answer.finish.as_str().to_owned());
-        let stop_reason = self.state.last_stop_reason.clone();
+        self.state.ending.last_stop_reason = Some(answer.finish.as_str().to_owned());
+        let stop_reason = self.state.ending.last_stop_reason.clone();
         let record = Attempt { stop_reason, usage: Some(answer.usage), cost: answer.cost, ..record };
         self.apply_findings(&mut classified);
         let Some(failure) = failure else {
-            self.state.last_error = None;
+            self.state.ending.last_error = None;
             // Notices about earlier attempts are obsolete; those about dropped calls of this answer are not.
             self.state.notices.clear();
             self.add_notices(classified.notices.drain(..));
@@ -147,12 +147,12 @@ impl Session {
             return self.act_on_answer(answer, classified, attempts);
         };
         if !answer.text.trim().is_empty() {
-            self.state.last_text = Some(answer.text.trim().to_owned());
+            self.state.ending.last_text = Some(answer.text.trim().to_owned());
         }
         let asks_again = classified.asks_again;
         // Only doubled once, and only as long as answers are cut off: a second truncated answer must become shorter.
         let factor = if kind == AnswerKind::Truncated { 2 } else { 1 };
-        self.state.max_output_tokens = self.started.rules.max_output_tokens.saturating_mul(factor);
+        self.state.current.max_output_tokens = self.started.rules.max_output_tokens.saturating_mul(factor);
         let message = classified.notices.first().map(|notice| notice.text.clone());
         self.add_notices(classified.notices.drain(..));
         let next =
@@ -172,7 +172,7 @@ impl Session {
                 schema: self.setup.report_schema.as_ref(),
             },
             words: &self.started.words,
-            turn: self.state.turn,
+            turn: self.state.current.turn,
             final_turn: self.is_final_turn(),
             calls_in_text: self.started.rules.calls_in_text,
             text_answers: self.started.rules.text_answers,
@@ -182,7 +182,7 @@ impl Session {
                 .state
                 .rotation
                 .target()
-                .is_some_and(|model| self.state.native_callers.contains(model)),
+                .is_some_and(|model| self.state.models.native_callers.contains(model)),
             was_asked: self.state.notices.iter().any(|notice| notice.reason == RetryReason::CallInText),
         };
         classifier.classify(answer)
@@ -198,21 +198,21 @@ impl Session {
 
     /// Applies everything in an answer except its calls: dropped calls, a fallback report, and fewer turns.
     fn apply_findings(&mut self, classified: &mut ClassifiedAnswer) {
-        let turn = self.state.turn;
+        let turn = self.state.current.turn;
         for (tool, form) in classified.text_calls.drain(..) {
             self.record(SessionRecord::CallInText { turn, tool, form });
         }
         for (tool, why) in classified.dropped.drain(..) {
             self.record(SessionRecord::CallDropped { turn, tool, why });
         }
-        let kept = self.state.fallback_report.as_ref().map(|report| report.quality);
+        let kept = self.state.ending.fallback_report.as_ref().map(|report| report.quality);
         if let Some(report) =
             classified.fallback_report.take().filter(|report| kept.is_none_or(|kept| report.quality >= kept))
         {
             self.record(SessionRecord::FallbackReportFound { turn, source: report.source });
-            self.state.fallback_report = Some(report);
+            self.state.ending.fallback_report = Some(report);
         }
-        self.state.final_report_attempts += classified.report_attempts;
+        self.state.ending.final_report_attempts += classified.report_attempts;
         if let Some(reason) = classified.collapse {
             self.collapse(reason);
         }
@@ -220,12 +220,12 @@ impl Session {
 
     /// Limits the session to one more turn: a model that tries to report is nearly done. Applies once per turn.
     pub(super) fn collapse(&mut self, reason: CollapseReason) {
-        let (turn, previous_max_turns) = (self.state.turn, self.state.max_turns);
+        let (turn, previous_max_turns) = (self.state.current.turn, self.state.max_turns);
         let new_max_turns = turn.saturating_add(1);
-        if self.state.collapsed_in_turn == Some(turn) || new_max_turns >= previous_max_turns {
+        if self.state.ending.collapsed_in_turn == Some(turn) || new_max_turns >= previous_max_turns {
             return;
         }
-        self.state.collapsed_in_turn = Some(turn);
+        self.state.ending.collapsed_in_turn = Some(turn);
         self.state.max_turns = new_max_turns;
         self.record(SessionRecord::Collapsed { turn, reason, previous_max_turns, new_max_turns });
     }
@@ -234,9 +234,9 @@ impl Session {
     fn fail_attempt(&mut self, record: Attempt, failure: &ModelFailure, next: Next, message: Option<String>) {
         let attempt = record.attempt;
         let directive = RetryDirective::new(failure, &next, message);
-        self.state.last_error = Some(failure.to_string());
+        self.state.ending.last_error = Some(failure.to_string());
         self.record_attempt(Attempt { error: Some(failure.to_string()), directive: Some(directive), ..record });
-        match (self.state.final_turn_reason, failure.class) {
+        match (self.state.ending.final_turn_reason, failure.class) {
             // A user who stopped the session does not wait for a second slow model.
             (Some(FinalTurnReason::UserStop), ErrorClass::Timeout) => {
                 self.end_turn(TurnOutcome::Failed, attempt);
@@ -252,13 +252,13 @@ impl Session {
         match next {
             Next::Ask => self.begin_attempt(),
             // A user who stopped the session does not wait for rate limits.
-            Next::Wait { .. } if self.state.final_turn_reason == Some(FinalTurnReason::UserStop) => {
+            Next::Wait { .. } if self.state.ending.final_turn_reason == Some(FinalTurnReason::UserStop) => {
                 self.end_turn(TurnOutcome::Failed, attempt);
                 self.end_with_fallback_report();
             }
             Next::Wait { ms } => {
                 let until_ms = now_ms.saturating_add_unsigned(ms);
-                self.record(SessionRecord::WaitStarted { turn: self.state.turn, ms, reason: wait_reason });
+                self.record(SessionRecord::WaitStarted { turn: self.state.current.turn, ms, reason: wait_reason });
                 self.state.phase = Phase::Waiting { attempt, since_ms: now_ms, until_ms, reason: wait_reason };
             }
             Next::GiveUp(reason) => {
@@ -292,7 +292,7 @@ impl Session {
     fn attempt_record(&self, status: AttemptStatus) -> Option<Attempt> {
         let Phase::Asking { attempt, since_ms } = self.state.phase else { return None };
         Some(Attempt {
-            turn: self.state.turn,
+            turn: self.state.current.turn,
             attempt,
             target: self.state.rotation.target()?.clone(),
             status,

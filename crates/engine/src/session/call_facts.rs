@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Session;
 use super::classify_answer::{Call, Callee};
-use super::state::State;
+use super::state::{CallLog, State};
 use super::tool_calls::ToolOutput;
 use crate::answer::{Answer, Outcome, Status, StepReport};
 use crate::business_key::UncertainCall;
@@ -175,12 +175,12 @@ fn equal_values(values: &Object, others: &Object) -> usize {
 impl Session {
     /// The status of a report, and what was not done.
     pub(super) fn judge(&self, claim: ReportStatus, doubts: &mut Vec<String>) -> (ReportStatus, Vec<String>) {
-        let calls = &self.state.call_facts;
+        let calls = &self.state.calls.facts;
         let has_tools = self.setup.toolbox.has_tools() || !self.started.unavailable.is_empty();
         let facts = [
             (Fact::FailedChange, calls.failed.iter().any(|failed| failed.changes)),
             (Fact::NothingSucceeded, calls.succeeded == 0 && !calls.failed.is_empty()),
-            (Fact::UncertainCall, self.state.in_doubt.len() > calls.in_doubt_before),
+            (Fact::UncertainCall, self.state.calls.in_doubt.len() > calls.in_doubt_before),
             (Fact::InventedFigures, !doubts.is_empty() && calls.succeeded == 0 && has_tools),
             (Fact::UnfinishedChild, calls.unfinished.iter().any(|child| !child.is_complete)),
         ];
@@ -195,15 +195,15 @@ impl Session {
 
     /// A report that is kept, and whose author has not seen the results of a turn, is no success.
     pub(super) fn lower_pending_report(&mut self) {
-        if let Some(pending) = &mut self.state.fallback_report {
+        if let Some(pending) = &mut self.state.ending.fallback_report {
             pending.draft.status = verdict(pending.draft.status.into(), [Fact::UnseenResults]).into();
         }
     }
 
     /// The facts of a new message are its own.
     pub(super) fn renew_call_facts(&mut self) {
-        let in_doubt_before = self.state.in_doubt.len();
-        self.state.call_facts = CallFacts { in_doubt_before, ..CallFacts::default() };
+        let in_doubt_before = self.state.calls.in_doubt.len();
+        self.state.calls.facts = CallFacts { in_doubt_before, ..CallFacts::default() };
     }
 
     /// Keeps what became of the calls of a turn. `sent` has the parameters of each step as they were sent.
@@ -227,7 +227,7 @@ impl Session {
                 Outcome::Done(_) => done.push(sent),
                 // What may have happened has a sentence of its own, as has a call that was not made because of it.
                 Outcome::Failed { fate: Fate::Unknown, .. } => {}
-                _ if self.state.uncertain_calls.iter().any(|uncertain| uncertain.is_same_as(&sent)) => {}
+                _ if self.state.calls.uncertain.iter().any(|uncertain| uncertain.is_same_as(&sent)) => {}
                 Outcome::Failed { reason, .. } | Outcome::Skipped { reason } | Outcome::Unconfirmed { reason, .. } => {
                     let changes = self.setup.toolbox.class_of(&call.for_history.name) != Some(SideEffect::Read);
                     failed.push(FailedCall { call: sent, changes, reason: reason.clone() });
@@ -235,7 +235,7 @@ impl Session {
             }
         }
         let request = self.input().to_owned();
-        let State { call_facts: facts, history, stored_results, .. } = &mut self.state;
+        let State { calls: CallLog { facts, .. }, history, stored_results, .. } = &mut self.state;
         let results = history.iter().filter(|message| matches!(message, Message::Tool { is_error: false, .. }));
         let results: Vec<&str> = results.map(Message::text).chain(stored_results.texts()).collect();
         facts.succeeded += succeeded;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::classify_answer::{Call, Callee};
 use super::repeated_calls::{approved_calls, changes_text};
-use super::state::{ChildActivity, ChildView, Phase, State};
+use super::state::{CallLog, ChildActivity, ChildView, Phase};
 use super::tool_calls::{ToolOutput, call_name, call_scope, in_doubt};
 use super::toolbox::{PLAN_TOOL, read_plan_call};
 use super::{Ending, Machine, Session};
@@ -141,7 +141,9 @@ impl Session {
 
     /// Starts a plan or an agent, or reads a stored result. Fails with the reason for the model.
     fn begin_child(&mut self, index: usize, call: &Call) -> Result<ChildState, String> {
-        if self.state.abort_reason.is_some() || self.state.final_turn_reason == Some(FinalTurnReason::UserStop) {
+        if self.state.ending.abort_reason.is_some()
+            || self.state.ending.final_turn_reason == Some(FinalTurnReason::UserStop)
+        {
             return Err("it was not called: the session is to end".to_owned());
         }
         let (kind, share) = match &call.callee {
@@ -162,9 +164,9 @@ impl Session {
         let started = Machine::begin_without(&event, &self.avoided());
         let (machine, records) = started.map_err(|error| error.to_string())?;
         self.record_nested(&self.child_scope(index), records);
-        self.state.spent.tool_calls += share.tool_calls;
-        self.state.spent.model_calls += share.model_calls;
-        self.state.spent.reserved_cost = self.state.spent.reserved_cost.plus(share.money);
+        self.state.account.spent.tool_calls += share.tool_calls;
+        self.state.account.spent.model_calls += share.model_calls;
+        self.state.account.spent.reserved_cost = self.state.account.spent.reserved_cost.plus(share.money);
         self.children.push(Child { call: index, machine });
         Ok(ChildState::Running(share))
     }
@@ -225,7 +227,7 @@ impl Session {
         let waiting = calling.calls.iter().zip(&calling.child_states).filter(is_waiting).count();
         let calls = usize::from(self.call_run.as_ref().is_some_and(|run| run.answer().is_none()));
         let parts = u32::try_from(waiting + calls).unwrap_or(u32::MAX).max(1);
-        let (limits, spent) = (&self.started.policy.limits, &self.state.spent);
+        let (limits, spent) = (&self.started.policy.limits, &self.state.account.spent);
         Limits {
             tool_calls: limits.tool_calls.saturating_sub(spent.tool_calls) / parts,
             model_calls: limits.model_calls.saturating_sub(spent.model_calls).saturating_sub(1) / parts,
@@ -237,7 +239,7 @@ impl Session {
 
     /// The budget spent, with the actual spending of running children instead of their shares.
     pub(super) fn spent_with_children(&self) -> Spent {
-        let mut spent = self.state.spent.clone();
+        let mut spent = self.state.account.spent.clone();
         let Phase::Calling(calling) = &self.state.phase else { return spent };
         for child in &self.children {
             if let Some(ChildState::Running(share)) = calling.child_states.get(child.call) {
@@ -258,23 +260,23 @@ impl Session {
                 return self.end_on_internal_error("a child machine ended that was not running");
             };
             let (name, share) = (call.for_history.name.clone(), *share);
-            replace_share(&mut self.state.spent, share, &child.machine.spent());
-            let (turn, call) = (self.state.turn, call_name(child.call));
+            replace_share(&mut self.state.account.spent, share, &child.machine.spent());
+            let (turn, call) = (self.state.current.turn, call_name(child.call));
             let (mut mended, mut children) = (Vec::new(), Vec::new());
             let (output, status) = match child.machine.ending() {
                 Some(Ending::Answer(answer)) => {
                     for step in &answer.steps {
                         let tool = self.setup.toolbox.name_of(step).to_owned();
                         self.keep_mends(&format!("{call}/{}", step.step), &tool, step);
-                        self.state.approved.extend(approved_calls(step));
+                        self.state.calls.approved.extend(approved_calls(step));
                     }
-                    self.state.call_facts.add_plan(&name, answer);
+                    self.state.calls.facts.add_plan(&name, answer);
                     (plan_output(answer), answer.status.as_str())
                 }
                 Some(Ending::Report(report)) => {
                     (mended, children) = (report.mended.clone(), report.children.clone());
-                    self.state.approved.extend(report.approved.iter().cloned());
-                    self.state.call_facts.add_agent(&name, report);
+                    self.state.calls.approved.extend(report.approved.iter().cloned());
+                    self.state.calls.facts.add_agent(&name, report);
                     let output = agent_output(report);
                     (ToolOutput { note: verdict_note(report), ..output }, report.exit.as_str())
                 }
@@ -285,10 +287,10 @@ impl Session {
             self.state.children.push(report.clone());
             self.record(SessionRecord::ChildEnded(Box::new(report)));
             let uncertain = child.machine.uncertain_calls();
-            let new = uncertain.iter().filter(|call| !self.state.uncertain_calls.contains(call));
+            let new = uncertain.iter().filter(|call| !self.state.calls.uncertain.contains(call));
             let in_doubt: Vec<String> =
                 new.map(|call| in_doubt(&call.tool, &call.capability, &call.parameters)).collect();
-            self.state.in_doubt.extend(in_doubt);
+            self.state.calls.in_doubt.extend(in_doubt);
             self.add_uncertain_calls(uncertain);
             self.add_denied_calls(child.machine.denied_calls());
             self.set_child_state(child.call, ChildState::Ended(output));
@@ -297,45 +299,45 @@ impl Session {
 
     /// Sets what the session must not do, because of what happened before it started.
     pub(crate) fn avoid(&mut self, avoided: &Avoided) {
-        self.state.uncertain_calls.clone_from(&avoided.calls);
-        self.state.denied_calls.clone_from(&avoided.denied);
-        self.state.rejected_rules.clone_from(&avoided.rules);
+        self.state.calls.uncertain.clone_from(&avoided.calls);
+        self.state.calls.denied.clone_from(&avoided.denied);
+        self.state.calls.rejected_rules.clone_from(&avoided.rules);
     }
 
     /// What the machines in this session must not do.
     pub(super) fn avoided(&self) -> Avoided {
-        let State { uncertain_calls: calls, denied_calls: denied, rejected_rules: rules, .. } = &self.state;
+        let CallLog { uncertain: calls, denied, rejected_rules: rules, .. } = &self.state.calls;
         Avoided { calls: calls.clone(), denied: denied.clone(), rules: rules.clone() }
     }
 
     /// The learned rules whose change a tool rejected, each with the error. They are not used again.
     pub fn rejected_rules(&self) -> &BTreeMap<String, String> {
-        &self.state.rejected_rules
+        &self.state.calls.rejected_rules
     }
 
     /// Adds uncertain calls without duplicates: a child also returns those it was given.
     pub(super) fn add_uncertain_calls(&mut self, calls: impl IntoIterator<Item = UncertainCall>) {
         for call in calls {
-            if !self.state.uncertain_calls.contains(&call) {
-                self.state.uncertain_calls.push(call);
+            if !self.state.calls.uncertain.contains(&call) {
+                self.state.calls.uncertain.push(call);
             }
         }
     }
 
     pub(super) fn add_denied_calls(&mut self, calls: impl IntoIterator<Item = UncertainCall>) {
         for call in calls {
-            if !self.state.denied_calls.contains(&call) {
-                self.state.denied_calls.push(call);
+            if !self.state.calls.denied.contains(&call) {
+                self.state.calls.denied.push(call);
             }
         }
     }
 
     pub(crate) fn denied_calls(&self) -> Vec<UncertainCall> {
-        self.state.denied_calls.clone()
+        self.state.calls.denied.clone()
     }
 
     pub(crate) fn uncertain_calls(&self) -> Vec<UncertainCall> {
-        self.state.uncertain_calls.clone()
+        self.state.calls.uncertain.clone()
     }
 
     pub(super) fn child_views(&self) -> Vec<ChildView> {

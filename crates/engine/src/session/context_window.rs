@@ -48,18 +48,18 @@ impl Session {
     /// The context window of a target, if it is known.
     fn window(&self, target: &TargetName) -> Option<u64> {
         let configured = self.started.policy.rotation.context_windows.get(target).copied().map(u64::from);
-        let learned = self.state.learned_windows.get(target).copied();
+        let learned = self.state.models.learned_windows.get(target).copied();
         configured.into_iter().chain(learned).min()
     }
 
     /// The number of tokens reserved for the answer.
     fn answer_reserve(&self, window: u64) -> u64 {
-        u64::from(self.state.max_output_tokens).min(window / ANSWER_SHARE)
+        u64::from(self.state.current.max_output_tokens).min(window / ANSWER_SHARE)
     }
 
     fn fits_window(&self, target: &TargetName, size: u64) -> bool {
         self.window(target).is_none_or(|window| {
-            self.state.token_counts.estimate(target, size).saturating_add(self.answer_reserve(window)) <= window
+            self.state.models.token_counts.estimate(target, size).saturating_add(self.answer_reserve(window)) <= window
         })
     }
 
@@ -71,7 +71,9 @@ impl Session {
         let size = size(&self.question());
         if self.fits_window(target, size) {
             WindowFit::Fits
-        } else if self.state.token_counts.is_exact(target, size) || self.state.uncountable.contains(target) {
+        } else if self.state.models.token_counts.is_exact(target, size)
+            || self.state.models.uncountable.contains(target)
+        {
             WindowFit::TooLong
         } else {
             WindowFit::Uncertain
@@ -80,9 +82,9 @@ impl Session {
 
     /// The token limit for the answer of a target: the session's limit, or what the window leaves.
     pub(super) fn max_output_tokens(&self, target: &TargetName, size: u64) -> u32 {
-        let wanted = self.state.max_output_tokens;
+        let wanted = self.state.current.max_output_tokens;
         let Some(window) = self.window(target) else { return wanted };
-        let left = window.saturating_sub(self.state.token_counts.estimate(target, size));
+        let left = window.saturating_sub(self.state.models.token_counts.estimate(target, size));
         wanted.min(u32::try_from(left).unwrap_or(u32::MAX)).max(1)
     }
 
@@ -93,7 +95,7 @@ impl Session {
         };
         let size = size(&self.question());
         Some(QuestionSize {
-            tokens: self.state.token_counts.estimate(target, size),
+            tokens: self.state.models.token_counts.estimate(target, size),
             max_tokens: self.max_output_tokens(target, size),
             window: self.window(target)?,
         })
@@ -101,12 +103,16 @@ impl Session {
 
     /// Requests an exact token count before the question is asked.
     pub(super) fn request_token_count(&mut self) {
-        self.state.count_ordinal += 1;
+        self.state.current.count_ordinal += 1;
         self.state.phase = Phase::Counting { attempt: self.state.rotation.attempts() + 1 };
     }
 
     pub(super) fn count_id(&self) -> EffectId {
-        EffectId::new(EffectOwner::Turn(self.state.turn), EffectKind::CountTokens, self.state.count_ordinal)
+        EffectId::new(
+            EffectOwner::Turn(self.state.current.turn),
+            EffectKind::CountTokens,
+            self.state.current.count_ordinal,
+        )
     }
 
     pub(super) fn count_effect(&self) -> Option<Effect> {
@@ -121,7 +127,7 @@ impl Session {
         };
         match tokens {
             Some(tokens) => self.record_token_count(&target, tokens.max(1)),
-            None => _ = self.state.uncountable.insert(target),
+            None => _ = self.state.models.uncountable.insert(target),
         }
         self.begin_attempt();
     }
@@ -129,7 +135,7 @@ impl Session {
     /// Records the exact token count of the current question.
     pub(super) fn record_token_count(&mut self, target: &TargetName, tokens: u64) {
         let size = size(&self.question());
-        self.state.token_counts.record(target, size, tokens);
+        self.state.models.token_counts.record(target, size, tokens);
     }
 
     /// Takes over the context window that a provider states when a question and its answer do not fit; returns whether the
@@ -138,16 +144,16 @@ impl Session {
         let Some(stated) = stated_window(message) else { return false };
         let is_news = self.window(target).is_none_or(|known| stated < known);
         if is_news {
-            self.state.learned_windows.insert(target.clone(), stated);
+            self.state.models.learned_windows.insert(target.clone(), stated);
         }
         is_news
     }
 
     /// Learns from a rejection: the window of the target is smaller than the question.
     pub(super) fn learn_window(&mut self, target: &TargetName) {
-        let tokens = self.state.token_counts.estimate(target, size(&self.question()));
+        let tokens = self.state.models.token_counts.estimate(target, size(&self.question()));
         let window = self.window(target).unwrap_or(u64::MAX).min(tokens.saturating_sub(1));
-        self.state.learned_windows.insert(target.clone(), window);
+        self.state.models.learned_windows.insert(target.clone(), window);
     }
 
     /// Handles a question that does not fit the window of its target.
@@ -173,13 +179,13 @@ impl Session {
             return self.begin_attempt();
         }
         self.set_final_turn(FinalTurnReason::Context);
-        self.state.last_error = Some("the question does not fit the context window of any model".to_owned());
+        self.state.ending.last_error = Some("the question does not fit the context window of any model".to_owned());
         self.end_turn(TurnOutcome::Failed, self.state.rotation.attempts());
         self.end_with_fallback_report();
     }
 
     fn record_context_action(&mut self, action: ContextAction) {
-        self.record(SessionRecord::ContextGuard { turn: self.state.turn, action });
+        self.record(SessionRecord::ContextGuard { turn: self.state.current.turn, action });
     }
 
     /// Whether a question of this size fits the window of any target, by the estimate.
@@ -253,7 +259,8 @@ impl Session {
         let mut free = 0;
         for target in self.state.rotation.targets() {
             let Some(window) = self.window(target) else { return limit };
-            let used = self.state.token_counts.estimate(target, size).saturating_add(self.answer_reserve(window));
+            let used =
+                self.state.models.token_counts.estimate(target, size).saturating_add(self.answer_reserve(window));
             free = window.saturating_sub(used).max(free);
         }
         // The estimate counts at most half a token per byte.

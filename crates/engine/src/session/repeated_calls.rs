@@ -30,13 +30,13 @@ impl Session {
     pub(super) fn stop_repeated_call(&mut self, index: usize, call: &mut Call) {
         let Some(identity) = call.identity() else { return };
         // A call that may have happened is refused, whatever happened before it.
-        if self.state.uncertain_calls.contains(&identity) {
+        if self.state.calls.uncertain.contains(&identity) {
             return;
         }
         let is_same =
             |earlier: &CompletedCall| earlier.written.is_same_as(&identity) || earlier.sent.is_same_as(&identity);
-        let Some(at) = self.state.completed_calls.iter().rposition(is_same) else { return };
-        let Some(earlier) = self.state.completed_calls.get(at) else { return };
+        let Some(at) = self.state.calls.completed.iter().rposition(is_same) else { return };
+        let Some(earlier) = self.state.calls.completed.get(at) else { return };
         let (turn, first) = (earlier.turn, earlier.call.clone());
         self.note_repeated(index, call, Callee::EarlierResult(at), (turn, first));
     }
@@ -45,7 +45,7 @@ impl Session {
     fn note_repeated(&mut self, index: usize, call: &mut Call, otherwise: Callee, first: (u32, String)) {
         let (first_turn, first_call) = first;
         let repeated = RepeatedCall {
-            turn: self.state.turn,
+            turn: self.state.current.turn,
             call: call_name(index),
             tool: call.for_history.name.clone(),
             first_turn,
@@ -55,7 +55,7 @@ impl Session {
         if repeated.reason.is_none() {
             call.callee = otherwise;
         }
-        self.state.repeated.push(repeated.clone());
+        self.state.calls.repeated.push(repeated.clone());
         self.record(SessionRecord::CallRepeated(Box::new(repeated)));
     }
 
@@ -71,7 +71,7 @@ impl Session {
                 made.push((index, identity));
                 continue;
             };
-            let first_call = (self.state.turn, call_name(*first));
+            let first_call = (self.state.current.turn, call_name(*first));
             self.note_repeated(index, call, Callee::SameTurn(*first), first_call);
         }
     }
@@ -98,7 +98,7 @@ impl Session {
     }
 
     pub(super) fn earlier_result(&self, at: usize, tool: &str) -> Result<ToolOutput, String> {
-        let earlier = self.state.completed_calls.get(at).ok_or("its earlier result is lost")?;
+        let earlier = self.state.calls.completed.get(at).ok_or("its earlier result is lost")?;
         let CompletedCall { turn, call, text, .. } = earlier;
         let how = self.how_to_repeat(tool);
         let note =
@@ -116,8 +116,8 @@ impl Session {
                 continue;
             }
             let sent = UncertainCall { parameters, ..written.clone() };
-            let (turn, call) = (self.state.turn, call_name(index));
-            self.state.completed_calls.push(CompletedCall { written, sent, turn, call, text: result.text.clone() });
+            let (turn, call) = (self.state.current.turn, call_name(index));
+            self.state.calls.completed.push(CompletedCall { written, sent, turn, call, text: result.text.clone() });
         }
     }
 }
@@ -125,7 +125,7 @@ impl Session {
 impl Session {
     /// Keeps for the report how a call was changed or sent again: what mended it, or what was tried in vain.
     pub(super) fn keep_mends(&mut self, call: &str, tool: &str, report: &StepReport) {
-        let turn = self.state.turn;
+        let turn = self.state.current.turn;
         let of_call = |mend: &Mend| MendedCall {
             turn,
             call: call.to_owned(),
@@ -133,8 +133,8 @@ impl Session {
             rung: mend.rung,
             change: mend.description.clone(),
         };
-        self.state.mended.extend(report.mended().map(of_call));
-        self.state.tried.extend(report.tried().map(of_call));
+        self.state.calls.mended.extend(report.mended().map(of_call));
+        self.state.calls.tried.extend(report.tried().map(of_call));
     }
 }
 

@@ -215,7 +215,7 @@ fn text_content(content: Option<&Value>) -> Result<String, RejectedReport> {
 impl Session {
     /// Ends with a report of the model. The draft has passed its checks.
     pub(super) fn commit_report(&mut self, source: ReportSource, draft: ReportDraft) {
-        let exit = match self.state.final_turn_reason {
+        let exit = match self.state.ending.final_turn_reason {
             None | Some(FinalTurnReason::RetryExhaustion | FinalTurnReason::Budget) => SessionExit::FinalAnswer,
             Some(FinalTurnReason::MaxTurns) => SessionExit::MaxTurnsWithResponse,
             Some(FinalTurnReason::Context) => SessionExit::TokenLimit,
@@ -227,7 +227,7 @@ impl Session {
 
     /// Ends because no model can be asked any more: with the fallback report if there is one.
     pub(super) fn end_with_pending_report(&mut self, reason: SyntheticReason) {
-        match self.state.fallback_report.take() {
+        match self.state.ending.fallback_report.take() {
             Some(FallbackReport { source, draft, .. }) => self.commit_report(source, draft),
             None => self.end_synthetic(reason),
         }
@@ -235,7 +235,7 @@ impl Session {
 
     /// Ends a session whose final turn has no report: with the fallback report, or else with a synthetic one.
     pub(super) fn end_with_fallback_report(&mut self) {
-        let reason = match (self.state.abort_reason, self.state.final_turn_reason) {
+        let reason = match (self.state.ending.abort_reason, self.state.ending.final_turn_reason) {
             (Some(AbortReason::Cancelled), _) => SyntheticReason::Cancelled,
             (Some(AbortReason::TimeLimit), _) | (None, Some(FinalTurnReason::TimeLimit)) => SyntheticReason::TimeLimit,
             (None, Some(FinalTurnReason::MaxTurns)) => SyntheticReason::MaxTurnsExhausted,
@@ -245,7 +245,7 @@ impl Session {
             (None, Some(FinalTurnReason::Budget) | None) => SyntheticReason::BudgetExhausted,
         };
         if reason == SyntheticReason::Cancelled {
-            self.state.fallback_report = None;
+            self.state.ending.fallback_report = None;
         }
         self.end_with_pending_report(reason);
     }
@@ -256,16 +256,17 @@ impl Session {
         let metadata = Object::from([
             ("reason", Value::from(reason.as_str())),
             ("turns_completed", Value::from(u64::from(self.state.turns_completed))),
-            ("final_report_attempts", Value::from(u64::from(self.state.final_report_attempts))),
-            ("last_stop_reason", text_or_null(&self.state.last_stop_reason)),
-            ("last_error", text_or_null(&self.state.last_error)),
+            ("final_report_attempts", Value::from(u64::from(self.state.ending.final_report_attempts))),
+            ("last_stop_reason", text_or_null(&self.state.ending.last_stop_reason)),
+            ("last_error", text_or_null(&self.state.ending.last_error)),
         ]);
         let (exit, message) = reason.exit_and_message();
-        let mut content = format!("The session ended without an answer in turn {}: {message}.", self.state.turn);
-        if let Some(error) = &self.state.last_error {
+        let mut content =
+            format!("The session ended without an answer in turn {}: {message}.", self.state.current.turn);
+        if let Some(error) = &self.state.ending.last_error {
             content = format!("{content}\n\nThe last error: {error}");
         }
-        if let Some(text) = &self.state.last_text {
+        if let Some(text) = &self.state.ending.last_text {
             content = format!("{content}\n\nThe last text of the model, which nothing confirms:\n\n{text}");
         }
         let draft = ReportDraft { content, content_json: None, metadata, status: ReportStatus::Failure };
@@ -274,7 +275,7 @@ impl Session {
 
     /// Ends after an error in the machine itself; the report describes the error.
     pub(super) fn end_on_internal_error(&mut self, message: &str) {
-        self.state.last_error = Some(InternalError::new(message).to_string());
+        self.state.ending.last_error = Some(InternalError::new(message).to_string());
         self.end_synthetic(SyntheticReason::InternalError);
     }
 
@@ -288,7 +289,7 @@ impl Session {
         if matches!(self.state.phase, Phase::Ended(_)) {
             return;
         }
-        self.state.spent.release(std::mem::take(&mut self.state.report_reserve));
+        self.state.account.spent.release(std::mem::take(&mut self.state.account.report_reserve));
         let mut doubts = if source == ReportSource::Synthetic { Vec::new() } else { self.doubts(&draft.content) };
         let (status, not_done) = self.judge(draft.status, &mut doubts);
         let report = Report {
@@ -298,21 +299,21 @@ impl Session {
             metadata: draft.metadata,
             status,
             source,
-            forced_final_reason: self.state.final_turn_reason,
+            forced_final_reason: self.state.ending.final_turn_reason,
             synthetic_reason,
             exit,
-            turn: self.state.turn,
-            final_report_attempts: self.state.final_report_attempts,
+            turn: self.state.current.turn,
+            final_report_attempts: self.state.ending.final_report_attempts,
             spent: self.spent(),
             totals: self.state.totals.clone(),
-            successful_calls: self.state.successful_calls,
+            successful_calls: self.state.calls.successful,
             doubts,
             not_done,
-            in_doubt: self.state.in_doubt.clone(),
-            mended: self.state.mended.clone(),
-            tried: self.state.tried.clone(),
-            approved: self.state.approved.clone(),
-            repeated: self.state.repeated.clone(),
+            in_doubt: self.state.calls.in_doubt.clone(),
+            mended: self.state.calls.mended.clone(),
+            tried: self.state.calls.tried.clone(),
+            approved: self.state.calls.approved.clone(),
+            repeated: self.state.calls.repeated.clone(),
             children: self.state.children.clone(),
         };
         let report = Box::new(report);
@@ -327,7 +328,7 @@ impl Session {
     pub(super) fn doubts(&self, content: &str) -> Vec<String> {
         let known = self.state.history.iter().filter(|message| !matches!(message, Message::Assistant { .. }));
         let known = known.map(Message::text).chain(self.state.stored_results.texts());
-        let counted = usize::try_from(self.state.successful_calls).unwrap_or(usize::MAX);
+        let counted = usize::try_from(self.state.calls.successful).unwrap_or(usize::MAX);
         let numbers = unexplained_numbers(content, known, counted);
         if numbers.is_empty() {
             return Vec::new();

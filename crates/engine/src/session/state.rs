@@ -27,90 +27,123 @@ pub(super) struct State {
     pub(super) events: u64,
     pub(super) now_ms: i64,
     pub(super) clock: ActiveClock,
-    pub(super) spent: Spent,
-    /// What was spent before the last message of the user. The limits count anew for each message.
-    #[serde(default)]
-    pub(super) spent_before: Spent,
+    pub(super) account: Account,
     /// The messages of the user after the first one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) follow_ups: Vec<String>,
-    /// The reservation for the question in progress.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) question_quote: Option<Quote>,
-    /// The reservation for the question that asks for the report.
-    #[serde(default)]
-    pub(super) report_reserve: Quote,
     pub(super) late_outcomes: u32,
     /// The conversation. A failed attempt leaves it unchanged.
     pub(super) history: Vec<Message>,
-    /// The current turn, from 1.
-    pub(super) turn: u32,
-    pub(super) turn_started_ms: i64,
-    /// The ordinals of the last question and the last token count of the turn, for effect ids.
-    pub(super) question_ordinal: u32,
-    pub(super) count_ordinal: u32,
+    pub(super) current: Turn,
     pub(super) max_turns: u32,
     pub(super) rotation: Rotation,
     pub(super) phase: Phase,
     /// What the next attempts are told, each text once.
     pub(super) notices: Vec<Notice>,
+    pub(super) ending: Ending,
+    pub(super) turns_completed: u32,
+    pub(super) totals: Totals,
+    pub(super) models: ModelFacts,
+    pub(super) calls: CallLog,
+    /// Results that are too long for the conversation.
+    pub(super) stored_results: StoredResults,
+    /// The plans and agents that were called and have ended.
+    pub(super) children: Vec<ChildReport>,
+}
+
+/// What a session has spent, and what it has reserved.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Account {
+    pub(super) spent: Spent,
+    /// What was spent before the last message of the user. The limits count anew for each message.
+    pub(super) spent_before: Spent,
+    /// The reservation for the question in progress.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) question_quote: Option<Quote>,
+    /// The reservation for the question that asks for the report.
+    pub(super) report_reserve: Quote,
+}
+
+/// The current turn.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Turn {
+    /// Its number, from 1.
+    pub(super) turn: u32,
+    pub(super) started_ms: i64,
+    /// The ordinals of its last question and its last token count, for effect ids.
+    pub(super) question_ordinal: u32,
+    pub(super) count_ordinal: u32,
+    /// The limit for one answer, in tokens: larger after a truncated one.
+    pub(super) max_output_tokens: u32,
+}
+
+/// How the session comes to its end, and what is reported if no report is accepted.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Ending {
     /// Why the current turn is the final one.
     pub(super) final_turn_reason: Option<FinalTurnReason>,
     /// The last turn that reduced `max_turns`.
     pub(super) collapsed_in_turn: Option<u32>,
     pub(super) fallback_report: Option<FallbackReport>,
     pub(super) final_report_attempts: u32,
-    /// The limit for one answer in this turn, in tokens: larger after a truncated one.
-    pub(super) max_output_tokens: u32,
-    /// The output limits that providers stated when they refused a larger one.
-    pub(super) output_limits: BTreeMap<TargetName, u32>,
     /// Why the session ends without a final turn.
     pub(super) abort_reason: Option<AbortReason>,
     pub(super) last_stop_reason: Option<String>,
     pub(super) last_error: Option<String>,
     /// The last text of the model that was not accepted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) last_text: Option<String>,
-    pub(super) turns_completed: u32,
-    pub(super) totals: Totals,
+}
+
+/// What the session has found out about its models.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct ModelFacts {
+    /// The output limits that providers stated when they refused a larger one.
+    pub(super) output_limits: BTreeMap<TargetName, u32>,
     /// The models that have made a native call. A call in a text of theirs is not made.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub(super) native_callers: BTreeSet<TargetName>,
-    /// Calls that failed but may have taken effect.
-    pub(super) uncertain_calls: Vec<UncertainCall>,
-    /// Calls that a person denied. Nobody is asked about the same call again.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) denied_calls: Vec<UncertainCall>,
-    /// The learned rules whose change a tool rejected, each with the error.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(super) rejected_rules: BTreeMap<String, String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) completed_calls: Vec<CompletedCall>,
-    /// The calls that repeat one that succeeded.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) repeated: Vec<RepeatedCall>,
-    /// The calls that failed and may have taken effect, one sentence for each.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) in_doubt: Vec<String>,
-    /// The calls that were changed or sent again, and succeeded.
-    pub(super) mended: Vec<MendedCall>,
-    /// Those that failed.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) tried: Vec<MendedCall>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) approved: Vec<String>,
-    pub(super) successful_calls: u32,
-    #[serde(default, skip_serializing_if = "CallFacts::is_empty")]
-    pub(super) call_facts: CallFacts,
-    /// Results that are too long for the conversation.
-    pub(super) stored_results: StoredResults,
     /// The last exact token count per target.
     pub(super) token_counts: TokenCounts,
     pub(super) uncountable: BTreeSet<TargetName>,
     /// Upper bounds for the windows of targets that rejected a question as too long.
     pub(super) learned_windows: BTreeMap<TargetName, u64>,
-    /// The plans and agents that were called and have ended.
-    pub(super) children: Vec<ChildReport>,
+}
+
+/// What became of the calls.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct CallLog {
+    /// Calls that failed but may have taken effect.
+    pub(super) uncertain: Vec<UncertainCall>,
+    /// Calls that a person denied. Nobody is asked about the same call again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) denied: Vec<UncertainCall>,
+    /// The learned rules whose change a tool rejected, each with the error.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) rejected_rules: BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) completed: Vec<CompletedCall>,
+    /// The calls that repeat one that succeeded.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) repeated: Vec<RepeatedCall>,
+    /// The calls that failed and may have taken effect, one sentence for each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) in_doubt: Vec<String>,
+    /// The calls that were changed or sent again, and succeeded.
+    pub(super) mended: Vec<MendedCall>,
+    /// Those that failed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) tried: Vec<MendedCall>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) approved: Vec<String>,
+    pub(super) successful: u32,
+    #[serde(skip_serializing_if = "CallFacts::is_empty")]
+    pub(super) facts: CallFacts,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -290,18 +323,18 @@ impl Session {
 
     /// The calls that were changed or sent again so far, and succeeded.
     pub fn mended(&self) -> &[MendedCall] {
-        &self.state.mended
+        &self.state.calls.mended
     }
 
     /// The calls that were changed or sent again so far, and failed.
     pub fn tried(&self) -> &[MendedCall] {
-        &self.state.tried
+        &self.state.calls.tried
     }
 
     pub fn spent(&self) -> Spent {
         let mut spent = self.spent_with_children();
         spent.active_ms = self.state.clock.active_ms(self.state.now_ms);
-        spent.add(&self.state.spent_before);
+        spent.add(&self.state.account.spent_before);
         spent
     }
 
@@ -338,9 +371,9 @@ impl Session {
             Phase::Ended(_) => SessionActivity::Ended,
         };
         SessionView {
-            turn: self.state.turn,
+            turn: self.state.current.turn,
             max_turns: self.state.max_turns,
-            forced_final_reason: self.state.final_turn_reason,
+            forced_final_reason: self.state.ending.final_turn_reason,
             doing,
         }
     }

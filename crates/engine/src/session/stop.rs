@@ -54,7 +54,7 @@ impl Session {
 
     /// Ends the session at once, except that calls in progress may drain.
     pub(super) fn abort(&mut self, reason: AbortReason) {
-        self.state.abort_reason.get_or_insert(reason);
+        self.state.ending.abort_reason.get_or_insert(reason);
         match &self.state.phase {
             Phase::Asking { .. } | Phase::Counting { .. } | Phase::Waiting { .. } => {
                 self.interrupt_turn(WaitEnd::AbortedCancel);
@@ -90,10 +90,10 @@ impl Session {
         match &self.state.phase {
             // It is the same attempt; only its question is charged again.
             Phase::Asking { .. } => {
-                let before = self.state.final_turn_reason;
+                let before = self.state.ending.final_turn_reason;
                 self.pay_for_question();
                 // If this was the last question in the budget, its text changes, so it needs a new id.
-                self.state.question_ordinal += u32::from(self.state.final_turn_reason != before);
+                self.state.current.question_ordinal += u32::from(self.state.ending.final_turn_reason != before);
                 if matches!(self.state.phase, Phase::Asking { .. }) {
                     self.record_question();
                 }
@@ -148,15 +148,16 @@ impl Session {
     /// The limits count anew. What was spent stays in its sum.
     fn renew_limits(&mut self) {
         let state = &mut self.state;
-        let mut spent = std::mem::take(&mut state.spent);
+        let mut spent = std::mem::take(&mut state.account.spent);
         spent.active_ms = state.clock.active_ms(state.now_ms);
-        state.spent_before.add(&spent);
+        state.account.spent_before.add(&spent);
         state.clock.restart();
         state.phase = Phase::Asking { attempt: 0, since_ms: state.now_ms };
-        state.max_turns = state.turn.saturating_add(self.started.rules.max_turns);
-        (state.final_turn_reason, state.collapsed_in_turn, state.abort_reason) = (None, None, None);
-        (state.fallback_report, state.final_report_attempts) = (None, 0);
-        (state.last_stop_reason, state.last_error, state.last_text) = (None, None, None);
+        state.max_turns = state.current.turn.saturating_add(self.started.rules.max_turns);
+        (state.ending.final_turn_reason, state.ending.collapsed_in_turn, state.ending.abort_reason) =
+            (None, None, None);
+        (state.ending.fallback_report, state.ending.final_report_attempts) = (None, 0);
+        (state.ending.last_stop_reason, state.ending.last_error, state.ending.last_text) = (None, None, None);
         self.renew_call_facts();
     }
 }

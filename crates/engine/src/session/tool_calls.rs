@@ -66,12 +66,12 @@ impl Session {
         self.merge_equal_calls(&mut classified.calls);
         let (started, plan) = self.start_of_calls(&classified.calls);
         // An earlier call may have taken effect, and this one would have another idempotency key.
-        let is_uncertain = |call: UncertainCall| self.state.uncertain_calls.contains(&call);
+        let is_uncertain = |call: UncertainCall| self.state.calls.uncertain.contains(&call);
         let refusal = |call| is_uncertain(call).then(|| MAY_HAVE_HAPPENED.to_owned());
         let refused: Vec<_> = classified.calls.iter().filter_map(Call::identity).map(refusal).collect();
         let avoided = self.avoided();
         let (run, records) =
-            Run::start_nested((started, plan), self.state.now_ms, &mut self.state.spent, &refused, &avoided);
+            Run::start_nested((started, plan), self.state.now_ms, &mut self.state.account.spent, &refused, &avoided);
         self.record_nested(&[self.turn_scope()], records);
         let child_states = classified.calls.iter().map(|_| ChildState::NotStarted).collect();
         let calling =
@@ -160,7 +160,7 @@ impl Session {
             return self.end_on_internal_error("a turn that calls tools has no run for the calls");
         };
         let late = run.late();
-        match run.apply_nested(&Event { at_ms, kind }, &mut self.state.spent) {
+        match run.apply_nested(&Event { at_ms, kind }, &mut self.state.account.spent) {
             Ok(records) => {
                 self.state.late_outcomes += run.late() - late;
                 self.record_nested(&[self.turn_scope()], records);
@@ -205,7 +205,7 @@ impl Session {
             }
             _ => None,
         });
-        self.state.in_doubt.extend(in_doubt);
+        self.state.calls.in_doubt.extend(in_doubt);
         let mut results = call_outputs(&calls, child_states, &reports);
         self.repeat_results(&calls, &mut results);
         self.tell_changes_of_own_tools(&calls, &mut results);
@@ -220,21 +220,21 @@ impl Session {
             self.state.history.push(message);
         }
         self.lower_pending_report();
-        if self.state.abort_reason.is_some() {
+        if self.state.ending.abort_reason.is_some() {
             self.end_turn(TurnOutcome::Stopped, attempts);
             return self.end_with_fallback_report();
         }
         if let Some((call, draft)) = report {
             let message = if all_done { UNSEEN_RESULTS } else { FAILED_TOGETHER };
             self.state.history.push(Message::tool_error(&call, message));
-            self.state.fallback_report =
+            self.state.ending.fallback_report =
                 Some(FallbackReport { source: ReportSource::ToolCall, draft, quality: FallbackQuality::Whole });
             self.lower_pending_report();
             self.collapse(CollapseReason::FinalReportAttempt);
         }
         self.end_turn(TurnOutcome::ToolCalls, attempts);
         if ran_out {
-            let reason = self.state.final_turn_reason.unwrap_or(FinalTurnReason::Budget);
+            let reason = self.state.ending.final_turn_reason.unwrap_or(FinalTurnReason::Budget);
             self.set_final_turn(reason);
         }
         self.begin_turn();
@@ -245,12 +245,12 @@ impl Session {
         let mut reports = reports.iter();
         for (index, (call, result)) in calls.iter().zip(results).enumerate() {
             let is_tool = !matches!(call.callee, Callee::StoredResult | Callee::EarlierResult(_) | Callee::SameTurn(_));
-            self.state.successful_calls += u32::from(is_tool && !result.is_error);
+            self.state.calls.successful += u32::from(is_tool && !result.is_error);
             if let Callee::Capability { .. } = call.callee
                 && let Some(report) = reports.next()
             {
                 self.keep_mends(&call_name(index), &call.for_history.name, report);
-                self.state.approved.extend(approved_calls(report));
+                self.state.calls.approved.extend(approved_calls(report));
             }
         }
     }
@@ -266,8 +266,8 @@ impl Session {
             let change = call.changes.join("; ");
             let note = result.note.take().map_or_else(String::new, |note| note + "\n");
             result.note = Some(note + &changed_note(&change));
-            let (turn, tool) = (self.state.turn, call.for_history.name.clone());
-            self.state.mended.push(MendedCall { turn, call: call_name(index), tool, rung: Rung::Schema, change });
+            let (turn, tool) = (self.state.current.turn, call.for_history.name.clone());
+            self.state.calls.mended.push(MendedCall { turn, call: call_name(index), tool, rung: Rung::Schema, change });
         }
     }
 
@@ -283,7 +283,7 @@ impl Session {
             return Message::tool_result(call, text + &note).with_attachments(attachments);
         }
         let bytes = u64::try_from(text.len()).unwrap_or(u64::MAX);
-        self.record(SessionRecord::ResultStored { turn: self.state.turn, tool: call.name.clone(), bytes });
+        self.record(SessionRecord::ResultStored { turn: self.state.current.turn, tool: call.name.clone(), bytes });
         let outline = self.state.stored_results.store(text, limit.min(OUTLINE_BYTES));
         Message::tool_result(call, outline + &note).with_attachments(attachments)
     }
