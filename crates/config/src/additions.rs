@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reknit_engine::{ApprovalRule, Confirmation, OutcomeCheck};
+use reknit_engine::{ApprovalRule, Confirmation, OutcomeCheck, RoleRule, TrustRule};
 use reknit_models::Target;
 use reknit_protocol::KeyRule;
 
@@ -93,5 +93,19 @@ impl Config {
         })?;
         self.approval_rules.push((rule, origin));
         Ok(self.apply_values())
+    }
+
+    /// Adds the role of a parameter. The first one that matches counts.
+    #[must_use]
+    pub fn with_role(mut self, rule: RoleRule) -> Self {
+        self.role_rules.push((rule, SettingOrigin::Program));
+        self.apply_values()
+    }
+
+    /// Adds results that you vouch for.
+    #[must_use]
+    pub fn with_trust(mut self, rule: TrustRule) -> Self {
+        self.trust_rules.push((rule, SettingOrigin::Program));
+        self.apply_values()
     }
 }

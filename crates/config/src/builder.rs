@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_engine::{ApprovalRule, Confirmation, OutcomeCheck, PromptBuilder};
+use reknit_engine::{ApprovalRule, Confirmation, OutcomeCheck, PromptBuilder, RoleRule, TrustRule};
 use reknit_models::Target;
 use reknit_protocol::{KeyRule, Value};
 #[cfg(feature = "schemars")]
@@ -182,6 +182,18 @@ impl ConfigBuilder {
     #[must_use]
     pub fn approve(self, rule: ApprovalRule) -> Self {
         self.change(|config| config.with_approval_rule(rule))
+    }
+
+    /// Adds the role of a parameter: what it is for. The first one that matches counts.
+    #[must_use]
+    pub fn role(self, rule: RoleRule) -> Self {
+        self.change(|config| Ok(config.with_role(rule)))
+    }
+
+    /// Adds results that you vouch for: a value that a model finds in them is sent and told.
+    #[must_use]
+    pub fn trust(self, rule: TrustRule) -> Self {
+        self.change(|config| Ok(config.with_trust(rule)))
     }
 
     /// Builds prompt templates in code. `builder` gets the templates that it may replace: the built-in ones, or those in

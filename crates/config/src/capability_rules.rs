@@ -1,10 +1,10 @@
-//! The entries about the calls of capabilities: `[[checks]]`, `[[keys]]`, `[[confirm]]` and `[[approve]]`.
+//! The entries about the calls of capabilities: `[[checks]]`, `[[keys]]`, `[[confirm]]`, `[[approve]]`, `[[roles]]` and `[[trust]]`.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use reknit_engine::{ApprovalRule, Confirmation, ConfirmingCall, OutcomeCheck};
-use reknit_plan::CatalogueEntry;
+use reknit_engine::{ApprovalRule, Confirmation, ConfirmingCall, OutcomeCheck, RoleRule, TrustRule, names_capability};
+use reknit_plan::{Catalogue, CatalogueEntry};
 use reknit_protocol::spelling::nearest;
 use reknit_protocol::{KeyRule, Object, SideEffect, Value};
 
@@ -102,15 +102,28 @@ pub(super) fn problem_of_key(rule: &KeyRule, entry: &CatalogueEntry, class: Side
     if class == SideEffect::Read {
         return Some("its calls only read, so there is no deed to identify: remove the key".to_owned());
     }
-    let (field, names) = entry.json_schema().as_ref().and_then(|schema| {
-        let (field, names) = rule.unknown_field(schema)?;
-        Some((field.to_owned(), names))
-    })?;
-    let hint = match nearest(&field, &names) {
+    unknown_parameter(rule, entry)
+}
+
+/// Which field of a key is no parameter of a capability.
+fn unknown_parameter(rule: &KeyRule, entry: &CatalogueEntry) -> Option<String> {
+    let schema = entry.json_schema()?;
+    let (field, names) = rule.unknown_field(&schema)?;
+    let hint = match nearest(field, &names) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("there is: {}", names.join(", ")),
     };
     Some(format!("it has no parameter `{field}`; {hint}"))
+}
+
+/// Why a role says nothing: none of the capabilities that it names has the parameter.
+pub(super) fn problem_of_role(rule: &RoleRule, catalogue: &Catalogue) -> Option<String> {
+    let entries = catalogue.tools.iter().flat_map(|tool| tool.capabilities.iter().map(move |entry| (tool, entry)));
+    let named = entries
+        .filter(|(tool, entry)| names_capability(&rule.capability, tool.name.as_str(), entry.capability.name.as_str()));
+    let fields = KeyRule::new(vec![rule.parameter.clone()]);
+    let problems: Vec<Option<String>> = named.map(|(_, entry)| unknown_parameter(&fields, entry)).collect();
+    if problems.iter().any(Option::is_none) { None } else { problems.into_iter().flatten().next() }
 }
 
 /// Reads the entries of `[[confirm]]`, by the capability whose results they confirm.
@@ -184,5 +197,57 @@ pub(super) fn shown_rule(rule: &ApprovalRule) -> Object {
     shown.extend(rule.capability.as_deref().map(|capability| ("capability".to_owned(), capability.into())));
     shown.extend(rule.class.map(|class| ("class".to_owned(), class.to_value())));
     shown.extend(rule.when.as_deref().map(|when| ("when".to_owned(), when.into())));
+    shown
+}
+
+/// Reads the entries of `[[roles]]`.
+pub(super) fn read_roles(entries: &[Entry]) -> Result<Vec<(RoleRule, SettingOrigin)>, ConfigError> {
+    let rule = |entry: &Entry| {
+        let parameter = entry.text("parameter").unwrap_or_default().to_owned();
+        if parameter.split('.').any(str::is_empty) || parameter.contains(['[', '*']) {
+            let expected =
+                "write a parameter or a part of it, like `amount` or `lines.price`, without the numbers of items";
+            return Err(entry.invalid("parameter", expected));
+        }
+        let Some(role) = entry.get("role") else { return Err(entry.invalid("role", "write what it is for")) };
+        Ok((RoleRule { capability: pattern(entry)?, parameter, role }, entry.origin().1))
+    };
+    entries.iter().map(rule).collect()
+}
+
+/// Reads the entries of `[[trust]]`.
+pub(super) fn read_trust(entries: &[Entry]) -> Result<Vec<(TrustRule, SettingOrigin)>, ConfigError> {
+    let rule = |entry: &Entry| {
+        let fields = entry.texts("fields");
+        if entry.has("fields") && (fields.is_empty() || fields.iter().any(|field| field.split('.').any(str::is_empty)))
+        {
+            return Err(
+                entry.invalid("fields", "write fields of the result, like `[\"customer.email\"]`, or leave it out")
+            );
+        }
+        Ok((TrustRule { capability: pattern(entry)?, fields }, entry.origin().1))
+    };
+    entries.iter().map(rule).collect()
+}
+
+/// The capability, or the pattern of capabilities, that an entry names.
+fn pattern(entry: &Entry) -> Result<String, ConfigError> {
+    let pattern = entry.text("capability").unwrap_or_default();
+    let is_complete = pattern.split('/').all(|part| !part.is_empty()) && pattern.matches('/').count() <= 1;
+    let expected = "write a tool and its capability, like `bank/transfer` or `bank/*`";
+    if is_complete { Ok(pattern.to_owned()) } else { Err(entry.invalid("capability", expected)) }
+}
+
+pub(super) fn shown_role(rule: &RoleRule) -> Object {
+    let texts =
+        [("capability", rule.capability.as_str()), ("parameter", &rule.parameter), ("role", rule.role.as_str())];
+    Object::from(texts.map(|(key, text)| (key, Value::from(text))))
+}
+
+pub(super) fn shown_trust(rule: &TrustRule) -> Object {
+    let mut shown = Object::from([("capability", Value::from(rule.capability.as_str()))]);
+    if !rule.fields.is_empty() {
+        shown.insert("fields", rule.fields.iter().map(|field| Value::from(field.as_str())).collect::<Value>());
+    }
     shown
 }

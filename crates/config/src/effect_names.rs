@@ -1,10 +1,11 @@
-//! Whether `effects.classes`, `[[checks]]`, `[[keys]]`, `[[confirm]]` and `[[approve]]` name tools and capabilities that exist.
+//! Whether `effects.classes` and the lists `[[checks]]`, `[[keys]]`, `[[confirm]]`, `[[approve]]`, `[[roles]]` and `[[trust]]` name
+//! tools, capabilities and parameters that exist.
 
 use reknit_plan::Catalogue;
 use reknit_protocol::spelling::nearest;
 use reknit_protocol::{Object, SideEffect, Value};
 
-use super::capability_rules::problem_of_key;
+use super::capability_rules::{problem_of_key, problem_of_role};
 use super::{Config, ConfigError, ConfiguredTool, SettingOrigin};
 
 /// The setting.
@@ -42,7 +43,7 @@ impl EffectName<'_> {
 }
 
 impl Config {
-    /// Fails if `effects.classes`, a check, a key or an approval rule names a tool that is not configured. With a registry, any
+    /// Fails if `effects.classes` or an entry about capabilities names a tool that is not configured. With a registry, any
     /// tool may appear later.
     pub fn check_effect_tools(&self) -> Result<(), ConfigError> {
         if self.discovery.uses_registry() {
@@ -61,7 +62,7 @@ impl Config {
         }
     }
 
-    /// Fails if `effects.classes`, a check, a key or an approval rule names a tool that is not configured, or a capability that a
+    /// Fails if `effects.classes` or an entry about capabilities names a tool that is not configured, or a capability that a
     /// tool of the catalogue does not have, if a check may change something, or if a key names a parameter that its capability does
     /// not have. Nothing is known about the capabilities of a tool that is not in
     /// the catalogue, such as one that is down.
@@ -93,6 +94,12 @@ impl Config {
                 return Err(name.invalid(&problem));
             }
         }
+        for (rule, origin) in &self.role_rules {
+            if let Some(problem) = problem_of_role(rule, catalogue) {
+                let name = EffectName { key: "roles.capability", name: rule.capability.clone(), origin };
+                return Err(name.invalid(&problem));
+            }
+        }
         Ok(())
     }
 
@@ -108,6 +115,8 @@ impl Config {
         self.business_keys.retain(|name, _| is_kept(name));
         self.confirmations.retain(|name, _| is_kept(name));
         self.approval_rules.retain(|(rule, _)| rule.capability.as_deref().is_none_or(is_kept));
+        self.role_rules.retain(|(rule, _)| is_kept(&rule.capability));
+        self.trust_rules.retain(|(rule, _)| is_kept(&rule.capability));
         self.tools = tools;
         self.with(CLASSES, Value::Object(classes), SettingOrigin::Program)
     }
@@ -132,12 +141,15 @@ impl Config {
         let rules = self.approval_rules.iter().filter_map(|(rule, origin)| {
             Some(EffectName { key: "approve.capability", name: rule.capability.clone()?, origin })
         });
+        let roles = self.role_rules.iter().map(|(rule, origin)| ("roles.capability", &rule.capability, origin));
+        let trust = self.trust_rules.iter().map(|(rule, origin)| ("trust.capability", &rule.capability, origin));
+        let declared = roles.chain(trust).map(|(key, name, origin)| EffectName { key, name: name.clone(), origin });
         let confirmations = self.policy.effects.confirmations.iter().flat_map(|(capability, confirmation)| {
             let origin = self.entry_origins.get(&("confirm", capability.clone())).unwrap_or(&SettingOrigin::Program);
             let call = confirmation.verify.as_ref().map(|call| format!("{}/{}", call.tool, call.capability));
             let of = EffectName { key: "confirm.capability", name: capability.clone(), origin };
             [of].into_iter().chain(call.map(|name| EffectName { key: "confirm.verify", name, origin }))
         });
-        classes.chain(checks).chain(keys).chain(confirmations).chain(rules).collect()
+        classes.chain(checks).chain(keys).chain(confirmations).chain(rules).chain(declared).collect()
     }
 }

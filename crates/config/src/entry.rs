@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reknit_engine::IfAbsent;
+use reknit_engine::{IfAbsent, ParameterRole};
 use reknit_mend::ErrorsInSuccess;
 use reknit_models::{FormatSupport, Provider};
 use reknit_protocol::{Object, SideEffect, Value, redact_url};
@@ -345,6 +345,22 @@ keys! {
         /// Calls for which this expression over their parameters holds, like `amount > 100`.
         "when": Text;
     }
+
+    ROLE_KEYS {
+        /// Capability that has the parameter, like `bank/transfer`; `*` stands for any text: `bank/*`.
+        "capability": Text, required;
+        /// The parameter, or a part of it like `payment.to.iban`. An entry for a part or a list counts for all that is in it.
+        "parameter": Text, required;
+        /// What it is for: who, where or which (`target`), how much (`quantity`), what the call does (`switch`), or what it says (`content`).
+        "role": word::<ParameterRole>(), required;
+    }
+
+    TRUST_KEYS {
+        /// Capability whose results are trusted, like `crm/find_customer`; `*` stands for any text: `crm/*`.
+        "capability": Text, required;
+        /// The fields that are trusted, like `["customer.email"]`; the default is the whole result.
+        "fields": TextList;
+    }
 }
 
 /// A list of entries in a file.
@@ -358,7 +374,7 @@ pub(super) struct EntryList {
 }
 
 /// All lists, in the order of the reference page.
-pub(super) const LISTS: [EntryList; 10] = [
+pub(super) const LISTS: [EntryList; 12] = [
     EntryList {
         name: "tools",
         about: "Services that speak the tool protocol, each in a `[[tools]]` of its own.",
@@ -411,6 +427,19 @@ pub(super) const LISTS: [EntryList; 10] = [
         about: "Calls that a person approves before they are sent, each in an `[[approve]]` of its own. A call matches if \
                 all keys hold; at least one key is required. An expression without a value for a call matches.",
         keys: &[APPROVE_KEYS],
+    },
+    EntryList {
+        name: "roles",
+        about: "What parameters are for, each in a `[[roles]]` of its own. It counts instead of `x-reknit-role` in the schema of the \
+                tool and instead of a guess, and decides which changed or found values a person approves. The first entry that \
+                matches counts. docs/approvals.md explains them.",
+        keys: &[ROLE_KEYS],
+    },
+    EntryList {
+        name: "trust",
+        about: "Results that you vouch for, each in a `[[trust]]` of its own. A value that a model finds in one of their fields \
+                is sent and told, where a person would be asked about a value from any other result.",
+        keys: &[TRUST_KEYS],
     },
 ];
 

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use reknit_engine::{
-    AgentMending, AskScope, CallsInText, IfAbsent, LlmDebug, Metadata, Plans, Synthesis, TextAnswers, UndeclaredPolicy,
-    UnfitResults,
+    AgentMending, AskScope, CallsInText, IfAbsent, LlmDebug, Metadata, ParameterRole, Plans, Synthesis, TextAnswers,
+    UndeclaredPolicy, UnfitResults,
 };
 use reknit_journal::Durability;
 use reknit_mend::{ErrorsInSuccess, IndependentSteps, Learning, PeoplePolicy, ResolutionPolicy};
@@ -79,6 +79,9 @@ choices! {
     SideEffect {
         "read": Self::Read, "idempotent": Self::Idempotent, "keyed": Self::Keyed, "undeclared": Self::Undeclared,
         "unknown": Self::Unknown, "unsafe": Self::Unsafe
+    }
+    ParameterRole {
+        "target": Self::Target, "quantity": Self::Quantity, "switch": Self::Switch, "content": Self::Content
     }
     UndeclaredPolicy { "by-source": Self::BySource, "send-again": Self::SendAgain, "ask": Self::Ask }
     UnfitResults { "warn": Self::Warn, "fail": Self::Fail, "ignore": Self::Ignore }

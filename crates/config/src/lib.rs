@@ -77,7 +77,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reknit_engine::{Confirmation, OutcomeCheck, Policy, PromptBuilder, SessionRules};
+use reknit_engine::{Confirmation, OutcomeCheck, Policy, PromptBuilder, RoleRule, SessionRules, TrustRule};
 use reknit_journal::Durability;
 use reknit_mend::{ErrorsInSuccess, MendingPolicy};
 use reknit_model_api::{BreakerRules, RotationRules, TargetName};
@@ -154,6 +154,9 @@ pub struct Config {
     business_keys: BTreeMap<String, KeyRule>,
     /// The rules about which calls a person approves before they are sent.
     approval_rules: Vec<RuleWithOrigin>,
+    /// The roles of parameters, and the trusted results.
+    role_rules: Vec<(RoleRule, SettingOrigin)>,
+    trust_rules: Vec<(TrustRule, SettingOrigin)>,
 }
 
 /// Whether a command may look for a model when none is configured.
@@ -224,6 +227,8 @@ impl Default for Config {
             confirmations: BTreeMap::new(),
             business_keys: BTreeMap::new(),
             approval_rules: Vec::new(),
+            role_rules: Vec::new(),
+            trust_rules: Vec::new(),
         }
     }
 }
@@ -244,6 +249,8 @@ impl Config {
         config.confirmations = capability_rules::read_confirmations(file.list("confirm"))?;
         config.business_keys = capability_rules::read_keys(file.list("keys"))?;
         config.approval_rules = capability_rules::read_approvals(file.list("approve"))?;
+        config.role_rules = capability_rules::read_roles(file.list("roles"))?;
+        config.trust_rules = capability_rules::read_trust(file.list("trust"))?;
         config.webhook_secret = approval_webhook::find_secret(&config.values, environment)?;
         config.entry_origins = file.entries.values().flatten().map(Entry::origin).collect();
         let mut config = config.apply_values();
@@ -308,6 +315,9 @@ impl Config {
         config.callback_secret = callback_secret;
         config.policy.approvals.rules = approval_rules.iter().map(|(rule, _)| rule.clone()).collect();
         config.approval_rules = approval_rules;
+        (config.role_rules, config.trust_rules) = (self.role_rules, self.trust_rules);
+        config.policy.effects.roles = config.role_rules.iter().map(|(rule, _)| rule.clone()).collect();
+        config.policy.effects.trust = config.trust_rules.iter().map(|(rule, _)| rule.clone()).collect();
         config.webhook_secret = webhook_secret;
         // The rotation policy decides the defaults of other settings, so it comes first.
         let policy = Setting::find("rotation.policy").and_then(|setting| values.get(setting));

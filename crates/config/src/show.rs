@@ -7,7 +7,7 @@ use reknit_model_api::Price;
 use reknit_models::{Caching, Streaming, Target};
 use reknit_protocol::{Number, Object, Value, redact_url};
 
-use super::capability_rules::{shown_check, shown_confirmation, shown_key, shown_rule};
+use super::capability_rules::{shown_check, shown_confirmation, shown_key, shown_role, shown_rule, shown_trust};
 use super::entry::{LISTS, entry_name, redacted_headers};
 use super::field::Field;
 use super::{Config, KeySource, Setting, SettingOrigin};
@@ -92,6 +92,12 @@ impl Config {
             // Rules have no names.
             "approve" => {
                 return self.approval_rules.iter().map(|(rule, origin)| (shown_rule(rule), origin.clone())).collect();
+            }
+            "roles" => {
+                return self.role_rules.iter().map(|(rule, origin)| (shown_role(rule), origin.clone())).collect();
+            }
+            "trust" => {
+                return self.trust_rules.iter().map(|(rule, origin)| (shown_trust(rule), origin.clone())).collect();
             }
             _ => self.tools.iter().filter(|tool| tool.list == list).map(|tool| tool.shown.clone()).collect(),
         };

@@ -530,6 +530,81 @@ fn a_rule_says_which_calls_a_person_approves() {
 }
 
 #[test]
+fn roles_of_parameters_and_trusted_results_are_declared() {
+    let file = "[[roles]]\ncapability = \"bank/*\"\nparameter = \"payment.to\"\nrole = \"target\"\n\n\
+                [[trust]]\ncapability = \"crm/find\"\nfields = [\"customer.email\"]\n\n[[trust]]\ncapability = \"own\"\n";
+    let config = read(file);
+    let effects = &config.policy.effects;
+    assert_eq!((effects.roles.len(), effects.trust.len()), (1, 2));
+    let [first, second] = [0, 1].map(|at| effects.trust[at].clone());
+    let built = Config::builder().role(effects.roles[0].clone()).trust(first).trust(second).build().expect("valid");
+    assert_eq!(built.policy, config.policy);
+    assert_eq!(read(&config.to_toml(ShowSettings::Changed)).policy, config.policy);
+    let errors = [
+        ("bank/*", "/pay"),
+        ("payment.to", "payment..to"),
+        ("payment.to", "payment[0].to"),
+        ("role = \"target\"\n", ""),
+        ("\"target\"", "\"filter\""),
+        ("crm/find", "crm/find/it"),
+        ("\"customer.email\"", ""),
+        ("fields", "feilds"),
+    ]
+    .map(|(right, wrong)| Config::read(&file.replace(right, wrong), "reknit.toml", &|_| None).unwrap_err().to_string());
+    insta::assert_snapshot!(errors.join("\n"), @r#"
+    reknit.toml, line 2: `roles.capability` is "/pay"; write a tool and its capability, like `bank/transfer` or `bank/*`
+    reknit.toml, line 3: `roles.parameter` is "payment..to"; write a parameter or a part of it, like `amount` or `lines.price`, without the numbers of items
+    reknit.toml, line 3: `roles.parameter` is "payment[0].to"; write a parameter or a part of it, like `amount` or `lines.price`, without the numbers of items
+    reknit.toml, line 1: `roles.role` is missing; write one of `target`, `quantity`, `switch`, `content`
+    reknit.toml, line 4: `roles.role` is "filter"; write one of `target`, `quantity`, `switch`, `content`
+    reknit.toml, line 7: `trust.capability` is "crm/find/it"; write a tool and its capability, like `bank/transfer` or `bank/*`
+    reknit.toml, line 8: `trust.fields` is []; write fields of the result, like `["customer.email"]`, or leave it out
+    reknit.toml, line 8: there is no setting `trust.feilds`; did you mean `fields`?
+    "#);
+}
+
+#[test]
+fn a_role_names_a_tool_and_a_parameter_that_exist() {
+    let tool = "[[tools]]\nname = \"shop\"\nurl = \"http://127.0.0.1:1\"\n\n";
+    let config = |capability: &str, parameter: &str| {
+        let role = format!("capability = \"{capability}\"\nparameter = \"{parameter}\"\nrole = \"target\"\n");
+        read(&format!("{tool}[[roles]]\n{role}"))
+    };
+    let entry = |name: &str, schema: &str| {
+        let schema = Value::parse(schema).expect("it is JSON");
+        reknit_plan::CatalogueEntry::new(reknit_protocol::Capability::new(name), Some(schema)).expect("it is valid")
+    };
+    let capabilities = vec![
+        entry("pay", r#"{"properties": {"to": {"properties": {"iban": {}}}, "amount": {}}}"#),
+        entry("find", r#"{"properties": {"query": {}}}"#),
+    ];
+    let shop = reknit_plan::CatalogueTool { name: "shop".into(), description: String::new(), capabilities };
+    let catalogue = reknit_plan::Catalogue { tools: vec![shop] };
+    for (capability, parameter) in [("shop/pay", "to.iban"), ("shop/pay", "to"), ("shop", "query"), ("*/pay", "amount")]
+    {
+        let checked = config(capability, parameter).check_effect_names(&catalogue);
+        checked.unwrap_or_else(|error| panic!("{capability} {parameter}: {error}"));
+    }
+    let errors = [
+        ("shopp/pay", "to"),
+        ("shop/pya", "to"),
+        ("shop/pay", "amuont"),
+        ("shop/*", "to.ibna"),
+        ("shop/find", "amount"),
+    ]
+    .map(|(capability, parameter)| {
+        config(capability, parameter).check_effect_names(&catalogue).unwrap_err().to_string()
+    });
+    insta::assert_snapshot!(errors.join("\n"), @"
+    reknit.toml, line 5: `roles.capability` names `shopp/pay`, but there is no tool `shopp`; did you mean `shop`?
+    reknit.toml, line 5: `roles.capability` names `shop/pya`, but there is no capability `pya` of tool `shop`; did you mean `shop/pay`?
+    reknit.toml, line 5: `roles.capability` names `shop/pay`, but it has no parameter `amuont`; did you mean `amount`?
+    reknit.toml, line 5: `roles.capability` names `shop/*`, but it has no parameter `to.ibna`; did you mean `to.iban`?
+    reknit.toml, line 5: `roles.capability` names `shop/find`, but it has no parameter `amount`; there is: query
+    ");
+}
+
+#[test]
 fn a_rule_names_a_tool_and_a_capability_that_exist_unless_it_has_a_star() {
     let tool = "[[tools]]\nname = \"shop\"\nurl = \"http://127.0.0.1:1\"\n\n";
     let config = |capability: &str| read(&format!("{tool}[[approve]]\ncapability = \"{capability}\"\n"));

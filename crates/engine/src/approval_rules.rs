@@ -83,10 +83,10 @@ impl ApprovalRule {
 
     /// Why a person approves the call, if it matches. A rule whose expression has no value matches.
     fn reason_to_ask(&self, call: &CallTool) -> Option<String> {
-        let named = self.capability.as_deref().is_none_or(|pattern| {
-            let (tool, capability) = split(pattern).unwrap_or((pattern, "*"));
-            matches_pattern(tool, call.tool.as_str()) && matches_pattern(capability, call.capability.as_str())
-        });
+        let named = self
+            .capability
+            .as_deref()
+            .is_none_or(|pattern| names_capability(pattern, call.tool.as_str(), call.capability.as_str()));
         if !named || self.class.is_some_and(|class| !covers(class, call.side_effect)) {
             return None;
         }
@@ -109,6 +109,12 @@ impl std::fmt::Display for ApprovalRule {
 
 fn split(pattern: &str) -> Option<(&str, &str)> {
     pattern.split_once('/')
+}
+
+/// Whether `tool/capability` or `tool`, in which `*` stands for any text, names a capability.
+pub fn names_capability(pattern: &str, tool: &str, capability: &str) -> bool {
+    let (of_tool, of_capability) = split(pattern).unwrap_or((pattern, "*"));
+    matches_pattern(of_tool, tool) && matches_pattern(of_capability, capability)
 }
 
 /// Whether a name matches a pattern in which `*` stands for any text.

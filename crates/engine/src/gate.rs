@@ -3,20 +3,26 @@
 //! One pure function, [`judge`]. For each value of the call the first row of the table that applies decides, and the strictest
 //! value decides about the call. Only the gate makes a [`Pass`], without which no call effect can be made.
 
+mod declared;
 mod role;
 mod stated;
 
-pub(crate) use role::{RoleGuess, guess_role};
+pub(crate) use declared::key_path;
+pub use declared::{ShownRole, TrustRule};
+pub use role::RoleRule;
+pub(crate) use role::{RoleGuess, find_role};
 pub(crate) use stated::StatedText;
 
 use std::fmt;
 
 use reknit_protocol::{JobRequest, SideEffect, word_enum};
+use serde::{Deserialize, Serialize};
 
 word_enum! {
     /// What a parameter is for.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-    pub(crate) enum ParameterRole {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum ParameterRole {
         /// Who, where or which: a wrong one means another person, place or thing.
         Target = "target",
         /// How much: a wrong one means another sum.

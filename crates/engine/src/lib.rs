@@ -101,7 +101,7 @@ mod verdict;
 
 pub use answer::Replanning;
 pub use answer::{Answer, AnswerAuthor, MissingOutput, Outcome, Status, StepApproval, StepReport};
-pub use approval_rules::{ApprovalPolicy, ApprovalRule, AskScope};
+pub use approval_rules::{ApprovalPolicy, ApprovalRule, AskScope, names_capability};
 pub use budget::{Exhausted, Spent};
 pub use business_key::{KeyFinding, KeyHolder, KeySettlement, KnownReceipt};
 pub use digest::digest_of_texts;
@@ -111,6 +111,7 @@ pub use effect::{
 pub use event::{DecidedBy, Decision, Event, EventKind, MACHINE_VERSION, REPLAYED_VERSIONS, Started};
 pub use event_json::event_json;
 pub use explanation::{ExplainedLine, ExplainedStep, Explanation, explain};
+pub use gate::{ParameterRole, RoleRule, ShownRole, TrustRule};
 pub use history::{HistoryEntry, HistoryKind};
 pub use metadata::{Metadata, MetadataError};
 pub use migrations::{MIGRATIONS, MigrationError, SnapshotMigration, SnapshotPart, migrate_snapshot};

@@ -10,6 +10,7 @@ use reknit_protocol::{KeyRule, Plan, SideEffect, Step};
 use serde::{Deserialize, Serialize};
 
 use crate::approval_rules::ApprovalPolicy;
+use crate::gate::{RoleRule, TrustRule};
 use crate::outcome_check::{Confirmation, OutcomeCheck};
 use crate::stored::is_default;
 
@@ -253,6 +254,12 @@ pub struct SideEffectPolicy {
     /// What is expected of results, by `agent/capability`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub confirmations: BTreeMap<String, Confirmation>,
+    /// The roles of parameters; the first entry that matches counts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub roles: Vec<RoleRule>,
+    /// The results whose values count as evidence.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trust: Vec<TrustRule>,
 }
 
 /// The treatment of calls whose tool declares no side effect.

@@ -1,7 +1,10 @@
-//! What a parameter is for: declared by its tool, or guessed from its schema, its value and its name.
+//! What a parameter is for: declared by the configuration or its tool, or guessed from its schema, its value and its name.
+
+use std::fmt;
 
 use reknit_mend::{ValueKind, value_kind};
-use reknit_protocol::{Object, SideEffect, Value};
+use reknit_protocol::{Number, Object, SideEffect, Value};
+use serde::{Deserialize, Serialize};
 
 use super::ParameterRole;
 
@@ -15,9 +18,40 @@ const LONGEST_NAME: usize = 64;
 const SWITCHES: [&str; 10] =
     ["dryrun", "validateonly", "simulate", "sandbox", "testmode", "force", "confirm", "confirmed", "preview", "live"];
 
+/// The role of a parameter that the configuration declares: an entry of `[[roles]]`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoleRule {
+    /// `tool/capability` or `tool`; `*` stands for any text.
+    pub capability: String,
+    /// The parameter or a part of it, without the numbers of items: `payment.to.iban`.
+    pub parameter: String,
+    pub role: ParameterRole,
+}
+
+/// How the role of a parameter was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RoleSource {
+    Configuration,
+    Schema,
+    /// From what it was guessed.
+    Guess(&'static str),
+}
+
+impl fmt::Display for RoleSource {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Configuration => out.write_str("declared in the configuration"),
+            Self::Schema => out.write_str("declared in the schema"),
+            Self::Guess(from) => write!(out, "guessed from {from}"),
+        }
+    }
+}
+
 /// A leaf of the parameters of a call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RoleGuess<'a> {
+    /// The role that the configuration declares.
+    pub(crate) configured: Option<ParameterRole>,
     pub(crate) class: SideEffect,
     /// The key that the value has; that of the list for an item.
     pub(crate) name: &'a str,
@@ -26,38 +60,65 @@ pub(crate) struct RoleGuess<'a> {
     pub(crate) siblings: &'a Object,
 }
 
-/// The role of a parameter. For an undeclared tool of the protocol only what name, format or digits identify is a target.
-pub(crate) fn guess_role(guess: RoleGuess<'_>) -> ParameterRole {
-    let RoleGuess { class, name, value, schema, siblings } = guess;
+/// The role of a parameter, and how it was found. For an undeclared tool of the protocol only what name, format or digits
+/// identify is a target.
+pub(crate) fn find_role(guess: RoleGuess<'_>) -> (ParameterRole, RoleSource) {
+    let RoleGuess { configured, class, name, value, schema, siblings } = guess;
+    if let Some(role) = configured {
+        return (role, RoleSource::Configuration);
+    }
     let declared = schema.and_then(|schema| schema.get(DECLARED)).and_then(Value::as_str);
     if let Some(role) = declared.and_then(ParameterRole::from_word) {
-        return role;
+        return (role, RoleSource::Schema);
     }
+    let (role, from) = guess_role(class, name, value, schema, siblings);
+    (role, RoleSource::Guess(from))
+}
+
+fn guess_role(
+    class: SideEffect,
+    name: &str,
+    value: &Value,
+    schema: Option<&Value>,
+    siblings: &Object,
+) -> (ParameterRole, &'static str) {
     let type_of = schema.and_then(|schema| schema.get("type")).and_then(Value::as_str);
     let plain: String = name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect();
-    if value.as_bool().is_some() || type_of == Some("boolean") || SWITCHES.contains(&plain.as_str()) {
-        return ParameterRole::Switch;
+    if SWITCHES.contains(&plain.as_str()) {
+        return (ParameterRole::Switch, "its name");
     }
-    let text = match value {
-        Value::Number(_) => {
-            let is_identified = value_kind(name, &Value::from("a"), schema, siblings) == ValueKind::Exact;
-            return if is_identified { ParameterRole::Target } else { ParameterRole::Quantity };
-        }
-        Value::String(text) => text.trim(),
-        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => "",
+    if value.as_bool().is_some() || type_of == Some("boolean") {
+        return (ParameterRole::Switch, "its type");
+    }
+    let is_exact = |name: &str, text: &str, schema: Option<&Value>| {
+        value_kind(name, &Value::from(text), schema, siblings) == ValueKind::Exact
     };
-    let is_identified = value_kind(name, &Value::from(text), schema, siblings) == ValueKind::Exact;
-    let is_number = matches!(type_of, Some("number" | "integer")) || reknit_protocol::Number::parse(text).is_ok();
-    if is_number {
-        let is_named = value_kind(name, &Value::from("a"), schema, siblings) == ValueKind::Exact;
-        return if is_named { ParameterRole::Target } else { ParameterRole::Quantity };
+    let (text, is_number) = match value {
+        Value::Number(_) => ("", true),
+        Value::String(text) => (text.trim(), Number::parse(text.trim()).is_ok()),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => ("", false),
+    };
+    let is_number = is_number || matches!(type_of, Some("number" | "integer"));
+    // Any number is exact, so name and format are judged with a word in its place.
+    let word = if is_number { "a" } else { text };
+    if is_exact("", "", schema) {
+        return (ParameterRole::Target, "its format");
+    }
+    if is_exact(name, word, None) {
+        return (ParameterRole::Target, if is_exact("", word, None) { "its value" } else { "its name" });
     }
     let names_something = !text.contains('\n') && text.chars().count() <= LONGEST_NAME;
-    if is_identified || class != SideEffect::Undeclared && names_something {
-        ParameterRole::Target
-    } else {
-        ParameterRole::Content
+    match class {
+        _ if is_number => (ParameterRole::Quantity, "its type"),
+        SideEffect::Undeclared => (ParameterRole::Content, "its type"),
+        _ if names_something => (ParameterRole::Target, "its length"),
+        _ => (ParameterRole::Content, "its length"),
     }
+}
+
+/// The longest text that names something.
+pub(crate) fn longest_name() -> String {
+    "a".repeat(LONGEST_NAME)
 }
 
 #[cfg(test)]
@@ -90,8 +151,10 @@ mod tests {
             (Undeclared, "really", Value::from(true), None, Switch),
             (Undeclared, "dry_run", Value::from("yes"), None, Switch),
         ] {
-            let guess = RoleGuess { class, name, value: &value, schema, siblings: &none };
-            assert_eq!(guess_role(guess), role, "{class:?} {name} {value}");
+            let guess = RoleGuess { configured: None, class, name, value: &value, schema, siblings: &none };
+            assert_eq!(find_role(guess).0, role, "{class:?} {name} {value}");
+            let configured = Some(Quantity);
+            assert_eq!(find_role(RoleGuess { configured, ..guess }), (Quantity, RoleSource::Configuration));
         }
     }
 }

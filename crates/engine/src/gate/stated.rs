@@ -11,8 +11,8 @@ const MAX_LETTERS: usize = 64;
 /// The texts of a person, read once.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct StatedText {
-    /// In lower case.
-    texts: Vec<String>,
+    /// As they are written, and in lower case.
+    texts: Vec<(String, String)>,
     numbers: Vec<Number>,
 }
 
@@ -21,7 +21,7 @@ impl StatedText {
         let mut stated = Self::default();
         for text in texts {
             stated.numbers.extend(parse_numbers(text));
-            stated.texts.push(text.to_lowercase());
+            stated.texts.push((text.to_owned(), text.to_lowercase()));
         }
         stated
     }
@@ -46,10 +46,10 @@ impl StatedText {
 
     fn has_words(&self, text: &str) -> bool {
         let text = text.trim().to_lowercase();
-        !text.is_empty() && self.texts.iter().any(|stated| has_words(stated, &text))
+        !text.is_empty() && self.texts.iter().any(|(_, stated)| has_words(stated, &text))
     }
 
-    /// The stated word that a text differs from in one letter, if the text itself is not stated.
+    /// The stated word, as it is written, that a text differs from in one letter, if the text itself is not stated.
     pub(crate) fn nearest(&self, text: &str) -> Option<String> {
         // `TSLA` is the code of what the request calls Tesla, and no typo.
         let is_code = text.chars().all(char::is_uppercase);
@@ -58,7 +58,7 @@ impl StatedText {
         }
         let text = text.trim().to_lowercase();
         let count = text.split_whitespace().count();
-        self.texts.iter().find_map(|stated| {
+        self.texts.iter().find_map(|(stated, _)| {
             let words = stated.split_whitespace();
             let words: Vec<&str> =
                 words.map(|word| word.trim_matches(|letter: char| !letter.is_alphanumeric())).collect();
@@ -66,7 +66,10 @@ impl StatedText {
             // One order and several orders are the same word.
             let is_plural =
                 |phrase: &str| phrase.strip_suffix('s') == Some(&text) || text.strip_suffix('s') == Some(phrase);
-            phrases.find(|phrase| is_one_edit_away(&text, phrase) && !is_plural(phrase))
+            phrases.find(|phrase| {
+                let phrase = phrase.to_lowercase();
+                is_one_edit_away(&text, &phrase) && !is_plural(&phrase)
+            })
         })
     }
 }
@@ -132,8 +135,8 @@ mod tests {
     fn a_typo_is_near_a_stated_word_and_a_plural_or_a_code_is_not() {
         let stated = StatedText::new(["Sell Tesla for Jon Doe, cancel orders A-12 and B-7"]);
         for (text, nearest) in [
-            ("John Doe", Some("jon doe")),
-            ("A-13", Some("a-12")),
+            ("John Doe", Some("Jon Doe")),
+            ("A-13", Some("A-12")),
             ("TSLA", None),
             ("order", None),
             ("Jon Doe", None),

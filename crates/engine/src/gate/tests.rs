@@ -20,10 +20,11 @@ const INTRODUCTION: &str = "# What is sent, and what a person decides
 Every tool call of a plan passes one function before it is sent. Each value of its parameters is judged by the first row that applies
 to it, and the strictest value decides about the call. Where nobody can be asked, `ask` is a refusal with its reason.
 
-- The **role** of a parameter is declared by its tool (`x-reknit-role` in the schema), or guessed: a boolean and `dry_run` are switches,
+- The **role** of a parameter is declared in the configuration (`[[roles]]`) or by its tool (`x-reknit-role` in the schema), or guessed: a boolean and `dry_run` are switches,
   numbers are quantities, and ids, accounts, recipients, addresses and URLs are targets. For tools other than the undeclared ones of the
   tool protocol, every short text is a target. Other texts are content.
-- The **origin** is where the value comes from. What a model or a rule found after a call was answered is `found`, with what has it.
+- The **origin** is where the value comes from. What a model or a rule found after a call was answered is `found`, with what has it; a field that `[[trust]]`
+  names counts as issued by the service.
 - The **columns** are the difference from what was written. A value is `stated` if the request has it: the same number, or the same
   whole words.
 

@@ -134,7 +134,16 @@ impl<'a> Knowledge<'a> {
         if evidence.stated.has(value) {
             return OriginClass::FoundInRequest;
         }
-        let is_issued = self.plan.step(step.as_str()).is_some_and(|source| source.tool == evidence.planned.tool);
+        let source = self.plan.step(step.as_str());
+        let results = self.results_before(evidence.planned);
+        let is_trusted = source.is_some_and(|source| match results.result_of(step) {
+            StepResult::Ready(body) => self.trusts(source, body, value),
+            _ => false,
+        });
+        if is_trusted {
+            return OriginClass::FoundIssued;
+        }
+        let is_issued = source.is_some_and(|source| source.tool == evidence.planned.tool);
         if is_issued && can_be_issued(value, role) { OriginClass::FoundIssued } else { OriginClass::FoundElsewhere }
     }
 
@@ -150,7 +159,7 @@ impl<'a> Knowledge<'a> {
         if in_request {
             return OriginClass::FoundInRequest;
         }
-        if can_be_issued(value, role) && self.is_issued(planned, value) {
+        if can_be_issued(value, role) && self.is_issued(planned, value) || self.is_trusted(planned, value) {
             return OriginClass::FoundIssued;
         }
         let is_known = sources.known.has(value, role)
@@ -159,6 +168,17 @@ impl<'a> Knowledge<'a> {
                 explain_number(number, &results, &ids, &requested()).is_some()
             });
         if is_known { OriginClass::FoundElsewhere } else { OriginClass::FoundNowhere }
+    }
+
+    /// Whether the configuration trusts a field that has a value.
+    fn is_trusted(&self, planned: &PlannedStep, value: &Value) -> bool {
+        let results = self.dependency_results(planned).unwrap_or_default();
+        results.into_iter().any(|(source, body)| self.trusts(source, body, value))
+    }
+
+    fn trusts(&self, source: &PlannedStep, body: &Value, value: &Value) -> bool {
+        let (tool, capability) = (source.tool.as_str(), source.capability.as_str());
+        self.policy().effects.trusts(tool, capability, body, value)
     }
 
     /// Whether a capability of the same service returned a value as a whole field.

@@ -21,7 +21,7 @@ use super::steps::StepRun;
 use crate::effect::AskedBy;
 use crate::gate::{
     Finding, GateDecision, GateRow, GateVerdict, OriginClass, ParameterRole, ProposedCall, ProposedValue, RoleGuess,
-    ValueDifference, guess_role, joined, judge, row_of,
+    ValueDifference, find_role, joined, judge, key_path, row_of,
 };
 use crate::internal_error::Decided;
 
@@ -256,7 +256,9 @@ impl<'a> CallJudge<'a> {
         let Comparison { planned, class, evidence, .. } = comparison;
         let given = leaf.value.filter(|value| **value != Value::Null);
         let shown = given.or(leaf.written).or(leaf.value).unwrap_or(&Value::Null);
-        let role = guess_role(RoleGuess {
+        let (tool, capability) = (planned.tool.as_str(), planned.capability.as_str());
+        let (role, _) = find_role(RoleGuess {
+            configured: self.policy().effects.declared_role(tool, capability, &key_path(&leaf.at)),
             class: *class,
             name: leaf.name,
             value: shown,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_engine::{Decision, Policy, Question, Started};
+use reknit_engine::{Decision, ParameterRole, Policy, Question, RoleRule, SideEffectPolicy, Started, TrustRule};
 use reknit_mend::PeoplePolicy;
 use reknit_plan::{CatalogueEntry, CatalogueTool};
 use reknit_protocol::{Capability, SideEffect};
@@ -211,6 +211,83 @@ fn a_tool_declares_the_role_of_a_parameter_in_its_schema() {
     assert!(matches!(question(&play).question, Question::SendCorrected { .. }));
 }
 
+fn parameter_role(capability: &str, parameter: &str, role: ParameterRole) -> RoleRule {
+    RoleRule { capability: capability.to_owned(), parameter: parameter.to_owned(), role }
+}
+
+#[test]
+fn a_role_of_the_configuration_counts_instead_of_that_of_the_schema_and_of_a_guess() {
+    let corrected = |declared: &str, roles: Vec<RoleRule>, parameters: &str, changes: &str| {
+        let schema = format!(r#"{{"properties": {{"city": {{"type": "string"{declared}}}}}}}"#);
+        let effects = SideEffectPolicy { roles, ..SideEffectPolicy::default() };
+        let begun = started(Some(plan(vec![step("s", "act", parameters)])), Policy { effects, ..policy() });
+        let mut play = Play::begin(acting(SideEffect::Undeclared, &schema, "a parcel to a city", begun));
+        play.answer_tool("s/call/1", 400, r#"{"error": "unknown city 'Tokio'"}"#);
+        let advice = format!(r#"{{"should_retry": true, "suggested_changes": {changes}}}"#);
+        play.answer_model("s/feedback/1", &advice);
+        play.due().swap_remove(0)
+    };
+    let (asked, sent) = ("s/approval/1", "s/call/2");
+    let (flat, nested) = (r#"{"city": "Tokio"}"#, r#"{"to": [{"city": "Tokio"}]}"#);
+    let (tokyo, in_list) = (r#"{"city": "Tokyo"}"#, r#"{"to": [{"city": "Tokyo"}]}"#);
+    let (target, content) = (ParameterRole::Target, ParameterRole::Content);
+    assert_eq!(corrected("", Vec::new(), flat, tokyo), sent);
+    for (capability, parameter, before, change) in [
+        ("t/act", "city", flat, tokyo),
+        ("t", "city", flat, tokyo),
+        ("t/a*", "to.city", nested, in_list),
+        ("*", "to", nested, in_list),
+    ] {
+        let role = parameter_role(capability, parameter, target);
+        assert_eq!(corrected("", vec![role], before, change), asked, "{capability} {parameter}");
+    }
+    for (capability, parameter) in [("t/other", "city"), ("u", "city"), ("t/act", "cit")] {
+        let role = parameter_role(capability, parameter, target);
+        assert_eq!(corrected("", vec![role], flat, tokyo), sent, "{capability} {parameter}");
+    }
+    let declared = r#", "x-reknit-role": "target""#;
+    assert_eq!(corrected(declared, Vec::new(), flat, tokyo), asked);
+    let both = vec![parameter_role("t/act", "city", content), parameter_role("*", "city", target)];
+    assert_eq!(corrected(declared, both, flat, tokyo), sent, "the first entry counts");
+}
+
+#[test]
+fn a_value_of_a_trusted_field_is_sent_where_one_of_another_result_is_asked_about() {
+    let paid = |trust: Vec<TrustRule>, changes: &str| {
+        let effects = SideEffectPolicy { trust, ..SideEffectPolicy::default() };
+        let mut begun = started(
+            Some(plan(vec![
+                step("find", "read", "{}"),
+                step("pay", "act", r#"{"recipient": "my landlord", "amount": 5}"#).after("find"),
+            ])),
+            Policy { effects, ..policy() },
+        );
+        begun = acting(SideEffect::Keyed, "{}", "pay the rent of 5", begun);
+        let mut play = Play::begin(begun);
+        play.answer_tool(
+            "find/call/1",
+            200,
+            r#"{"landlord": {"email": "lee@example.org"}, "note": "eve@example.net"}"#,
+        );
+        play.answer_tool("pay/call/1", 400, r#"{"error": "recipient must be an address"}"#);
+        play.answer_model("pay/feedback/1", &format!(r#"{{"should_retry": true, "suggested_changes": {changes}}}"#));
+        play.due().swap_remove(0)
+    };
+    let trust = |capability: &str, fields: &[&str]| TrustRule {
+        capability: capability.to_owned(),
+        fields: fields.iter().map(|field| (*field).to_owned()).collect(),
+    };
+    let (lee, eve) = (r#"{"recipient": "lee@example.org"}"#, r#"{"recipient": "eve@example.net"}"#);
+    let reference = r#"{"recipient": "{{find.landlord.email}}"}"#;
+    let (asked, sent) = ("pay/approval/1", "pay/call/2");
+    assert_eq!(paid(Vec::new(), lee), asked);
+    assert_eq!(paid(vec![trust("t/read", &["landlord.email"])], lee), sent);
+    assert_eq!(paid(vec![trust("t/read", &["landlord"])], reference), sent);
+    assert_eq!(paid(vec![trust("t/read", &["landlord"])], eve), asked, "another field");
+    assert_eq!(paid(vec![trust("t/*", &[])], eve), sent, "the whole result");
+    assert_eq!(paid(vec![trust("u/*", &[])], lee), asked, "another tool");
+}
+
 /// A model's plan of one step each, first and, after a failure, second.
 fn planned(request: &str, tools: &[&str], first: &str) -> Play {
     let mut policy = policy();
@@ -311,7 +388,7 @@ fn a_name_that_is_one_letter_away_from_that_of_the_request_is_asked_about() {
     let play = planned("pay 5 to Jon", &["bank"], &payment("John"));
     let Question::SendCorrected { reason, change, .. } = question(&play).question else { panic!("a person decides") };
     assert_eq!(change, r#"recipient: nothing -> "John""#);
-    assert_eq!(reason, "`recipient` is not sent without approval: the request says `jon`");
+    assert_eq!(reason, "`recipient` is not sent without approval: the request says `Jon`");
     assert_eq!(planned("pay 5 to Jon", &["bank"], &payment("Jon")).due(), ["pay/call/1"]);
     assert_eq!(planned("pay 5 to my landlord", &["bank"], &payment("Smith")).due(), ["pay/call/1"]);
 }

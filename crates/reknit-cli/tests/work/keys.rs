@@ -180,6 +180,12 @@ async fn a_tool_can_publish_its_key_and_a_wrong_one_is_reported() {
       order_id: integer
       amount: number
 
+    Roles, by which changed and found values need a person:
+      order_id: target  guessed from its name
+      amount: quantity  guessed from its type
+
+    Its results are data: a person decides about a target or quantity that a model takes from them.
+
     Business key:
       order_id, within 24 h
 

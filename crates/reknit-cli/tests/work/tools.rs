@@ -174,6 +174,8 @@ async fn tools_show_lists_parameters_and_a_wrong_name_gets_a_hint() {
 
     It says nothing about its parameters.
 
+    Its results are data: a person decides about a target or quantity that a model takes from them.
+
     Call it:
       reknit tools call shop/price
     ");

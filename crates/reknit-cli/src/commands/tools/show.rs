@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
+use reknit_engine::ShownRole;
 use reknit_plan::CatalogueEntry;
-use reknit_protocol::{Object, Value, human_duration};
+use reknit_protocol::{Object, SideEffect, Value, human_duration};
 use reknit_runtime::config::ConfiguredTool;
 
 use super::{find, known_tools};
@@ -18,14 +19,23 @@ pub(super) async fn run(name: &str, arguments: &SetupArguments, json: bool) -> R
     let class = config.policy.effects.class(tool.name.as_str(), capability.name.as_str(), capability.effect);
     let configured = config.policy.effects.key(tool.name.as_str(), capability.name.as_str());
     let key = configured.or(capability.business_key.as_ref());
+    let schema = entry.json_schema();
+    let (tool_name, name) = (tool.name.as_str(), capability.name.as_str());
+    let effects = &config.policy.effects;
+    let roles = schema.as_ref().map(|schema| effects.shown_roles(tool_name, name, class, schema)).unwrap_or_default();
+    let trusted = effects.trusted_fields(tool_name, name);
     if json {
         let mut shown = Object::from([
             ("capability", Value::from(tool.key(entry))),
             ("class", class.to_string().into()),
             ("description", capability.description.as_str().into()),
-            ("parameters", entry.json_schema().unwrap_or(Value::Null)),
+            ("parameters", schema.unwrap_or(Value::Null)),
+            ("roles", Value::Object(roles.iter().map(role_as_json).collect())),
             ("result", capability.output_schema().unwrap_or(Value::Null)),
+            ("trusted", trusted.is_some().into()),
         ]);
+        let fields = trusted.filter(|fields| !fields.is_empty());
+        shown.extend(fields.map(|fields| ("trusted_fields".to_owned(), fields.into_iter().map(Value::from).collect())));
         shown.extend(key.map(|rule| ("business_key".to_owned(), rule.to_value())));
         if let Some(reason) = &entry.withheld {
             shown.insert("withheld", reason.as_str());
@@ -46,13 +56,28 @@ pub(super) async fn run(name: &str, arguments: &SetupArguments, json: bool) -> R
     if !capability.description.trim().is_empty() {
         let _ = writeln!(page, "\n{}", escape_controls(capability.description.trim()));
     }
-    let _ = match entry.json_schema() {
+    let _ = match schema {
         None => writeln!(page, "\nIt says nothing about its parameters.\n"),
         Some(schema) => writeln!(page, "\nParameters:\n{}", fields(&schema)),
     };
+    if !roles.is_empty() && class != SideEffect::Read {
+        let _ = writeln!(page, "Roles, by which changed and found values need a person:");
+        for ShownRole { parameter, role, source } in &roles {
+            let _ = writeln!(page, "  {}", one_line(&format!("{parameter}: {role}  {source}"), usize::MAX));
+        }
+        page.push('\n');
+    }
     if let Some(result) = capability.output_schema() {
         let _ = writeln!(page, "Result:\n{}", fields(&result));
     }
+    let trust = match trusted {
+        None => {
+            "Its results are data: a person decides about a target or quantity that a model takes from them.".to_owned()
+        }
+        Some(fields) if fields.is_empty() => "Its results are trusted, as the configuration says.".to_owned(),
+        Some(fields) => format!("Trusted in its results, as the configuration says: {}.", fields.join(", ")),
+    };
+    let _ = writeln!(page, "{}\n", one_line(&trust, usize::MAX));
     if let Some(rule) = key {
         let window = human_duration(rule.window_s.saturating_mul(1_000));
         let fields = one_line(&rule.fields.join(", "), usize::MAX);
@@ -60,6 +85,11 @@ pub(super) async fn run(name: &str, arguments: &SetupArguments, json: bool) -> R
     }
     let _ = writeln!(page, "Call it:\n  reknit tools call {}{}", tool.key(entry), example(entry));
     print_data(&page).map(|()| ExitCode::SUCCESS)
+}
+
+fn role_as_json(shown: &ShownRole) -> (String, Value) {
+    let parts = [("role", shown.role.as_str()), ("source", &shown.source)].map(|(key, text)| (key, Value::from(text)));
+    (shown.parameter.clone(), Value::Object(Object::from(parts)))
 }
 
 /// One line for each field of an object.
