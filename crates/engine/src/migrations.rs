@@ -69,7 +69,7 @@ const STATE_GROUPS_OF_9: [(&str, &str); 3] = [
 ];
 const SESSION_GROUPS_OF_9: [(&str, &str); 5] = [
     ("account", "spent spent_before question_quote report_reserve"),
-    ("current", "turn turn_started_ms=started_ms question_ordinal count_ordinal max_output_tokens"),
+    ("current", "turn=number turn_started_ms=started_ms question_ordinal count_ordinal max_output_tokens"),
     (
         "calls",
         "uncertain_calls=uncertain denied_calls=denied rejected_rules completed_calls=completed repeated in_doubt mended tried approved successful_calls=successful call_facts=facts",

@@ -16,6 +16,7 @@ mod approve_plan;
 mod await_job;
 mod confirm_result;
 mod consultations;
+mod correction;
 mod evidence;
 mod finish;
 mod judge_call;
@@ -32,10 +33,12 @@ mod resolve_parameters;
 mod retry;
 mod schedule;
 mod sources;
+mod stage;
 pub(crate) mod state;
 mod status;
 mod step_events;
 mod step_machine;
+mod step_run;
 mod steps;
 mod ungrounded_numbers;
 mod unsent_calls;
@@ -62,10 +65,10 @@ use crate::internal_error::{Decided, InternalError};
 use crate::policy::Policy;
 use crate::record::{Record, RecordKind, RunRecord};
 use crate::result_handle::LoadedResults;
-use confirm_result::ResultSchemas;
-use loops::LoopLists;
 pub(crate) use sources::with_metadata;
 use state::{Phase, PlanApproval, State, Stop};
+use step_machine::ResultSchemas;
+use steps::LoopLists;
 
 /// The state machine of one run. [`Run::apply`] takes in an event, [`Run::pending`] lists the effects that are due; neither
 /// performs I/O.

@@ -32,18 +32,22 @@
 //! - **A conversation** goes on after the report with the next message of the user: history, stored results and completed
 //!   calls stay, the limits count anew, and the turns are numbered on.
 
+mod accept_report;
 mod ask_model;
 mod attempt_outcome;
+mod call;
 mod call_facts;
 mod child_machines;
 mod classify_answer;
 mod context_window;
+mod keep_facts;
 mod machine;
 mod repeated_calls;
 mod report_draft;
 mod state;
 mod stop;
 mod stored_results;
+mod token_counts;
 mod tool_calls;
 mod toolbox;
 
@@ -235,7 +239,7 @@ impl Session {
 
     /// The scope of the effects of the current turn.
     fn turn_scope(&self) -> ScopeLevel {
-        ScopeLevel::Turn(self.state.current.turn)
+        ScopeLevel::Turn(self.state.current.number)
     }
 }
 

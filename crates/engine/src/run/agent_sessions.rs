@@ -14,9 +14,11 @@ use reknit_plan::{AGENT_TOOL, CheckedPlan, PlannedStep, StepIndex};
 use reknit_protocol::{CallTool, JobRequest, Object, RunId, StepId, ToolReply, Value, hex, truncate};
 
 use super::knowledge::Knowledge;
-use super::state::{Stage, State, Stop};
+use super::stage::Stage;
+use super::state::{State, Stop};
 use super::step_machine::StepMachine;
-use super::steps::{StepRun, Steps};
+use super::step_run::StepRun;
+use super::steps::Steps;
 use super::{ApplyError, Run, planned};
 use crate::answer::{Outcome, StepReport};
 use crate::budget::{Exhausted, Spent};

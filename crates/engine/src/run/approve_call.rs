@@ -11,12 +11,12 @@ use reknit_mend::{CallFault, Mend, MendEffect, PeoplePolicy};
 use reknit_plan::{LoopItem, PlannedStep, StepIndex};
 use reknit_protocol::{CallTool, EffectId, EffectKind, Object, StepId, Value};
 
-use super::judge_call::WrittenCall;
+use super::correction::changed_text;
 use super::knowledge::{CallJudge, Knowledge};
 use super::planned;
-use super::repair_by_model::changed_text;
-use super::state::Stage;
+use super::stage::Stage;
 use super::step_machine::StepMachine;
+use super::step_run::WrittenCall;
 use crate::answer::StepApproval;
 use crate::approval_rules::AskScope;
 use crate::digest::digest_of;

@@ -10,7 +10,8 @@ use reknit_protocol::{EffectId, EffectKind, EffectOwner, Object, SideEffect, Ste
 
 use super::Run;
 use super::knowledge::{CallJudge, Knowledge};
-use super::state::{PlanApproval, Stage};
+use super::stage::Stage;
+use super::state::PlanApproval;
 use crate::answer::StepApproval;
 use crate::approval_rules::AskScope;
 use crate::effect::{PreviewedCall, Question};

@@ -6,83 +6,16 @@ use std::sync::Arc;
 
 use reknit_mend::{CallFault, Verdict};
 use reknit_protocol::{CallTool, EffectId, EffectKind, JobRequest, Object, ToolJob, ToolReply, human_duration};
-use serde::{Deserialize, Serialize};
 
-use super::schedule::read_call;
-use super::state::Stage;
+use super::knowledge::read_call;
+use super::stage::{Job, JobActivity, JobWait, Stage};
 use super::step_machine::StepMachine;
 use crate::admitted_call::{AdmittedCall, admit};
-use crate::effect::Effect;
 use crate::event::EventKind;
 use crate::gate::Pass;
 use crate::internal_error::{Decided, InternalError};
 use crate::record::{RunRecord, WaitReason};
 use crate::times::ms_between;
-
-/// The first wait before the state of a job is asked for, if the tool names none. It doubles with every question.
-const FIRST_WAIT_MS: u64 = 1_000;
-/// The longest of these waits.
-const LONGEST_WAIT_MS: u64 = 60_000;
-/// A tool may ask for shorter waits, but not than this, nor than this part of the time that its job has taken so far.
-const SHORTEST_WAIT_MS: u64 = 100;
-const SHORTEST_PART: u64 = 60;
-
-/// A step that waits for a job.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct JobWait {
-    pub(super) job: Job,
-    activity: JobActivity,
-}
-
-/// The job that a step waits for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Job {
-    /// The call that started the job.
-    pub(super) call: EffectId,
-    /// What the tool needs to be asked about the job; `None` if it calls back.
-    handle: Option<String>,
-    pub(super) since_ms: i64,
-    expires_ms: i64,
-    pub(super) asked: u32,
-    /// Why the last question was not answered.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) problem: Option<String>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum JobActivity {
-    /// Waiting before the tool is asked.
-    Waiting {
-        id: EffectId,
-        until_ms: i64,
-    },
-    Asking(AdmittedCall),
-    /// The run stops: the tool is told to cancel the job.
-    Cancelling {
-        call: AdmittedCall,
-        reason: String,
-    },
-}
-
-impl JobWait {
-    pub(super) fn effect(&self) -> Effect {
-        match &self.activity {
-            JobActivity::Waiting { id, until_ms } => Effect::Sleep { id: id.clone(), until_ms: *until_ms },
-            JobActivity::Asking(call) | JobActivity::Cancelling { call, .. } => call.effect(),
-        }
-    }
-}
-
-impl Job {
-    /// How long to wait before the tool is asked. It may ask for another wait, but not for one so short that a long job
-    /// becomes thousands of questions.
-    fn wait_ms(&self, retry_after_ms: Option<u64>, now_ms: i64) -> u64 {
-        let grown = FIRST_WAIT_MS.saturating_mul(1u64.checked_shl(self.asked).unwrap_or(u64::MAX)).min(LONGEST_WAIT_MS);
-        let shortest = (ms_between(self.since_ms, now_ms) / SHORTEST_PART).clamp(SHORTEST_WAIT_MS, LONGEST_WAIT_MS);
-        retry_after_ms.unwrap_or(grown).max(shortest)
-    }
-}
 
 impl StepMachine<'_> {
     /// The call of a step was answered with a job: waits for its end.

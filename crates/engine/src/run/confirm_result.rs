@@ -4,20 +4,18 @@
 //! active time of the run, but for the time limit of the step. A call with an unknown outcome is settled by a check that the
 //! configuration names, then by a person.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use reknit_expressions::{Expression, abridge};
 use reknit_mend::{CallFault, MendEffect, Rung};
 use reknit_plan::{PlanAuthor, PlannedStep, StepIndex, Until};
-use reknit_protocol::{CapabilityName, EffectId, EffectKind, ToolName, Value, join_first};
-use reknit_salvage::Schema;
+use reknit_protocol::{EffectId, EffectKind, Value, join_first};
 
+use super::knowledge::read_call;
 use super::knowledge::{Knowledge, Reports};
 use super::planned;
-use super::schedule::read_call;
 use super::sources::Results;
-use super::state::Stage;
+use super::stage::Stage;
 use super::step_machine::StepMachine;
 use crate::admitted_call::admit;
 use crate::answer::limit_items;
@@ -31,19 +29,6 @@ use crate::result_handle::{ResultHandle, response_data};
 
 /// How much of the last result the failure of a step shows, in bytes of JSON.
 const SHOWN_RESULT: usize = 500;
-
-/// The compiled schemas of results, by capability. They follow from the plan, and are not part of a snapshot.
-#[derive(Debug, Clone, Default)]
-pub(super) struct ResultSchemas(HashMap<(ToolName, CapabilityName), Option<Arc<Schema>>>);
-
-impl ResultSchemas {
-    /// The schema that the tool of a step announces; `None` if it announces none that can be used.
-    fn get(&mut self, planned: &PlannedStep) -> Option<Arc<Schema>> {
-        let announced = planned.announced.as_deref()?;
-        let compiled = self.0.entry((planned.tool.clone(), planned.capability.clone()));
-        compiled.or_insert_with(|| Schema::compile(announced).ok().map(Arc::new)).clone()
-    }
-}
 
 impl StepMachine<'_> {
     /// A call of the step succeeded: its result is that of the step, unless the plan wishes for another one.

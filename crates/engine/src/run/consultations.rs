@@ -8,11 +8,12 @@ use reknit_plan::StepIndex;
 use reknit_protocol::EffectId;
 
 use super::Run;
+use super::correction::Repair;
 use super::knowledge::Knowledge;
-use super::repair_by_model::Repair;
-use super::state::{Account, Phase, Stage, State};
+use super::stage::Stage;
+use super::state::{Account, Phase, State};
 use super::step_machine::StepMachine;
-use super::steps::StepRun;
+use super::step_run::StepRun;
 use crate::answer::AnswerAuthor;
 use crate::budget::{Bill, Exhausted, Spent};
 use crate::consult::{Consultation, NextAttempt};

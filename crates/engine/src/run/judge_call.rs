@@ -5,34 +5,23 @@ use std::sync::Arc;
 use reknit_expressions::{BoundParameters, Provenance};
 use reknit_mend::{CallFault, FaultOrigin};
 use reknit_plan::{INPUTS, PlannedStep, StepIndex};
-use reknit_protocol::{Object, Path, SideEffect, StepId, Value, exact};
-use serde::{Deserialize, Serialize};
+use reknit_protocol::{Object, Path, SideEffect, StepId, Value};
 
+use super::correction::{Correction, changed_text};
 use super::evidence::Evidence;
 use super::knowledge::{CallJudge, Reports};
 use super::parameter_leaves::{Leaf, collect, compare_with_replaced, display_path, top_level};
 use super::planned;
-use super::repair_by_model::changed_text;
 use super::repair_by_rules::facts_about;
-use super::state::Stage;
-use super::step_events::Correction;
+use super::stage::Stage;
 use super::step_machine::StepMachine;
-use super::steps::StepRun;
+use super::step_run::StepRun;
 use crate::effect::AskedBy;
 use crate::gate::{
     Finding, GateDecision, GateRow, GateVerdict, OriginClass, ParameterRole, ProposedCall, ProposedValue, RoleGuess,
     ValueDifference, find_role, joined, judge, key_path, row_of,
 };
 use crate::internal_error::Decided;
-
-/// The parameters of a step before they were changed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct WrittenCall {
-    #[serde(with = "exact")]
-    pub(super) parameters: Object,
-    /// Their provenance; `None` if a person approved them.
-    pub(super) provenance: Option<Vec<(String, Provenance)>>,
-}
 
 /// What the gate says about a call with changed values.
 #[derive(Debug, Default)]
@@ -258,7 +247,7 @@ impl<'a> CallJudge<'a> {
         let shown = given.or(leaf.written).or(leaf.value).unwrap_or(&Value::Null);
         let (tool, capability) = (planned.tool.as_str(), planned.capability.as_str());
         let (role, _) = find_role(RoleGuess {
-            configured: self.policy().effects.declared_role(tool, capability, &key_path(&leaf.at)),
+            configured: self.known.policy().effects.declared_role(tool, capability, &key_path(&leaf.at)),
             class: *class,
             name: leaf.name,
             value: shown,

@@ -1,11 +1,11 @@
 //! What a run knows, for decisions that change nothing.
 
 use reknit_plan::{Catalogue, CheckedPlan, PlanAuthor};
-use reknit_protocol::Value;
+use reknit_protocol::{CallTool, CapabilityName, EffectId, Object, SideEffect, StepId, ToolName, Value};
 
 use super::Run;
-use super::loops::LoopLists;
 use super::state::{Account, ActiveClock, Planning, RuledOut};
+use super::steps::LoopLists;
 use super::steps::Steps;
 use crate::event::Started;
 use crate::policy::Policy;
@@ -88,5 +88,28 @@ impl<'a> Knowledge<'a> {
     /// The author of the plan: a model, unless the run started with the plan of a person.
     pub(super) fn author(&self) -> PlanAuthor {
         if self.started.plan.is_some() { self.started.plan_author } else { PlanAuthor::Model }
+    }
+}
+
+/// A call of a step that changes nothing.
+pub(super) fn read_call(
+    id: EffectId,
+    step: &StepId,
+    (tool, capability): (&ToolName, &CapabilityName),
+    parameters: Object,
+    timeout_ms: u64,
+) -> CallTool {
+    CallTool {
+        id,
+        step: step.clone(),
+        tool: tool.clone(),
+        capability: capability.clone(),
+        parameters,
+        side_effect: SideEffect::Read,
+        idempotency_key: None,
+        business_key: None,
+        timeout_ms,
+        job: None,
+        callback: None,
     }
 }

@@ -4,7 +4,6 @@
 //! that waits has not been released; every other item that is not over is in progress. Both follow from the stages of the steps, so a
 //! restored run releases the same item next.
 
-use std::collections::HashMap;
 use std::fmt::Display;
 use std::sync::Arc;
 
@@ -13,29 +12,14 @@ use reknit_plan::{LoopItem, OnFailure, PlanAuthor, PlannedStep, StepIndex};
 use reknit_protocol::{StepId, Value, join_first};
 
 use super::knowledge::Knowledge;
-use super::state::{Stage, Stop};
+use super::stage::Stage;
+use super::state::Stop;
 use super::step_machine::StepMachine;
-use super::steps::StepRun;
+use super::step_run::StepRun;
 use super::{ApplyError, Run, planned};
 use crate::budget::Exhausted;
 use crate::internal_error::{Decided, InternalError};
 use crate::result_handle::{ResultHandle, response_data};
-
-/// The lists of the loops in progress, by step. They follow from the plan and the results, and are not part of a snapshot.
-#[derive(Debug, Clone, Default)]
-pub(super) struct LoopLists(HashMap<StepIndex, Arc<[Value]>>);
-
-impl LoopLists {
-    fn get(&self, index: StepIndex) -> &[Value] {
-        self.0.get(&index).map(AsRef::as_ref).unwrap_or_default()
-    }
-
-    /// The item that a step runs for.
-    pub(super) fn item_of(&self, planned: &PlannedStep) -> Option<&Value> {
-        let item = planned.item?;
-        self.get(item.of).get(item.position)
-    }
-}
 
 impl Run {
     /// Releases the next items of each loop that has a free place, and ends the loops that are over. Returns whether a step

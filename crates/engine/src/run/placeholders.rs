@@ -7,7 +7,7 @@ use reknit_plan::PlannedStep;
 use reknit_protocol::{Number, Object, SideEffect, Value};
 
 use super::knowledge::{Knowledge, Reports};
-use super::state::Stage;
+use super::stage::Stage;
 use crate::synthesis::numbers_in_text::numbers_in;
 
 /// Texts that stand for a value that nobody has.

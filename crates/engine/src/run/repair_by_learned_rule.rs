@@ -14,29 +14,19 @@ use reknit_mend::{
 };
 use reknit_plan::PlannedStep;
 use reknit_protocol::{SideEffect, StepId};
-use serde::{Deserialize, Serialize};
 
 use super::Run;
+use super::correction::{Correction, changed_text};
 use super::knowledge::{Knowledge, Reports};
-use super::repair_by_model::changed_text;
 use super::repair_by_rules::{facts_about, referenced};
 use super::resolve_parameters::capability;
-use super::schedule::unbound_message;
-use super::state::Stage;
-use super::step_events::Correction;
+use super::resolve_parameters::unbound_message;
+use super::stage::Stage;
 use super::step_machine::StepMachine;
-use super::steps::{Attempt, StepRun};
+use super::step_run::{AppliedRule, Attempt, StepRun};
 use crate::internal_error::Decided;
 use crate::record::MendDetail;
 use crate::synthesis::numbers_in_text;
-
-/// The learned rule that changed the call of a step last.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct AppliedRule {
-    pub(super) rule: String,
-    /// The number of the correction that it made.
-    pub(super) correction: u32,
-}
 
 impl Run {
     /// The learned rules of this run whose change a tool rejected, each with the error. They are not used again.
@@ -239,8 +229,7 @@ impl Reports<'_> {
         if failed.parameters == accepted.parameters {
             return Ok(None);
         }
-        let mut as_failed = StepRun::default();
-        as_failed.parameters = failed.parameters;
+        let as_failed = StepRun { parameters: failed.parameters, ..StepRun::default() };
         let model_calls = step.rungs.resolution_asked + step.rungs.feedback_asked + step.rungs.context_asked;
         Ok(Some(Lesson {
             place: format!("{}/{}", self.known.started.run, planned.id),

@@ -14,13 +14,13 @@ use reknit_protocol::{EffectKind, EffectOwner, Object, Value};
 use reknit_salvage::Schema;
 
 use super::consultations::NoAnswer;
+use super::correction::{Correction, NoHelp, Repair, changed_text};
 use super::judge_call::JudgedChange;
 use super::knowledge::Knowledge;
 use super::resolve_parameters::{fixes_text, missing_text, refuse_doubtful, wanted};
-use super::state::Stage;
-use super::step_events::Correction;
+use super::stage::Stage;
 use super::step_machine::StepMachine;
-use super::steps::StepRun;
+use super::step_run::StepRun;
 use super::ungrounded_numbers::removable;
 use crate::consult::Consultation;
 use crate::internal_error::Decided;
@@ -33,24 +33,6 @@ const MAX_SHOWN_BYTES: usize = 8_192;
 
 /// How much of the details of an attempt before the last one a model is shown, in bytes.
 const MAX_EARLIER_DETAILS_BYTES: usize = 2_048;
-
-/// Why a rung could not help, which decides what is tried next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum NoHelp {
-    /// The answer could not be used; another question can help.
-    Unusable,
-    /// The model advises against another attempt.
-    Declined,
-    /// No model can be asked.
-    Unavailable,
-}
-
-/// A failed call, and the rung on which a model is asked about it.
-#[derive(Debug, Clone)]
-pub(super) struct Repair {
-    pub(super) rung: ModelRung,
-    pub(super) fault: Arc<CallFault>,
-}
 
 impl StepMachine<'_> {
     /// Enters a rung that asks a model. If no model can be asked, the next rung is tried.
@@ -351,19 +333,6 @@ fn question_kind(rung: ModelRung) -> (EffectKind, Purpose) {
         ModelRung::Feedback => (EffectKind::Feedback, Purpose::ErrorAnalysis),
         ModelRung::Context => (EffectKind::Context, Purpose::SemanticRetry),
     }
-}
-
-/// The changes, for people: `amount: 0 -> 46828.5`.
-pub(super) fn changed_text(before: &Object, after: &Object) -> String {
-    // As text, because another spelling of a number is a change too.
-    let is_new = |name: &str, value: &Value| before.get(name).is_none_or(|old| old.to_string() != value.to_string());
-    let changed = after.iter().filter(|(name, value)| is_new(name, value)).map(|(name, value)| {
-        let old = before.get(name).map_or_else(|| "nothing".to_owned(), ToString::to_string);
-        format!("{name}: {old} -> {value}")
-    });
-    let removed = before.iter().filter(|(name, _)| !after.contains_key(name));
-    let removed = removed.map(|(name, value)| format!("{name}: {value} -> nothing"));
-    changed.chain(removed).collect::<Vec<_>>().join(", ")
 }
 
 fn attempts_text(step: &StepRun, wanted: &[&str]) -> String {

@@ -10,12 +10,11 @@ use reknit_mend::{
 use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::{SideEffect, Value};
 
+use super::correction::{Correction, changed_text};
 use super::knowledge::Knowledge;
 use super::planned;
-use super::repair_by_model::changed_text;
-use super::step_events::Correction;
 use super::step_machine::StepMachine;
-use super::steps::StepRun;
+use super::step_run::StepRun;
 use crate::internal_error::Decided;
 use crate::record::MendDetail;
 

@@ -17,8 +17,9 @@ use reknit_protocol::{Plan, SideEffect, StepId};
 
 use super::finish::left_out_report;
 use super::knowledge::{Knowledge, SecondPlan};
-use super::state::{Phase, PlanApproval, Stage};
-use super::steps::StepRun;
+use super::stage::Stage;
+use super::state::{Phase, PlanApproval};
+use super::step_run::StepRun;
 use super::{Run, planned};
 use crate::answer::{Outcome, Replanning, limit_items};
 use crate::internal_error::{Decided, InternalError};

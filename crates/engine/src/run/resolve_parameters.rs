@@ -15,10 +15,9 @@ use reknit_plan::{ITEM, PlannedStep, ReadValues, StepIndex, read_values};
 use reknit_protocol::{Object, SideEffect, StepId, Value, truncate};
 
 use super::Run;
+use super::correction::{Correction, NoHelp, Repair, changed_text};
 use super::knowledge::Knowledge;
-use super::repair_by_model::{NoHelp, Repair, changed_text};
-use super::state::Stage;
-use super::step_events::Correction;
+use super::stage::Stage;
 use super::step_machine::StepMachine;
 use crate::effect::AskedBy;
 use crate::internal_error::Decided;
@@ -273,4 +272,10 @@ fn contains_text(value: &Value, text: &str) -> bool {
     let mut found = false;
     visit_scalars(value, &mut |scalar| found |= scalar.as_str().is_some_and(|own| own.contains(text)));
     found
+}
+
+/// The message of a call that cannot be sent because parameters have no value.
+pub(super) fn unbound_message(unbound: &[UnboundParameter]) -> String {
+    let words: Vec<String> = unbound.iter().map(ToString::to_string).collect();
+    format!("not every parameter has a value: {}", words.join("; "))
 }

@@ -7,29 +7,16 @@ use reknit_mend::CallFault;
 use reknit_model_api::Money;
 use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::SideEffect;
-use serde::{Deserialize, Serialize};
 
 use super::knowledge::Knowledge;
-use super::state::{PaidAgain, Phase, PlanApproval, Stage, State};
+use super::stage::Stage;
+use super::state::{PaidAgain, Phase, PlanApproval, State};
 use super::step_machine::StepMachine;
-use super::steps::StepRun;
+use super::step_run::{Reopened, StepRun};
 use super::{Run, planned};
 use crate::answer::Status;
 use crate::internal_error::Decided;
 use crate::record::RunRecord;
-use crate::result_handle::ResultHandle;
-
-/// How a failed, unconfirmed or skipped step goes on, if it does not start again with its parameters.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Reopened {
-    /// Its call may have taken effect, and may be sent again: unchanged, under the same key.
-    SendAgain,
-    /// Its call may have taken effect, and only a check or a person may decide that it is sent again.
-    AskAboutOutcome(Arc<CallFault>),
-    /// Its call was made, and whether it had the wished effect is asked again.
-    Verify(ResultHandle),
-}
 
 impl Run {
     pub(super) fn on_resumed(&mut self, last_ms: i64) -> Decided {

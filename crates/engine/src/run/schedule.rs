@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_expressions::{Binding, BoundParameters, Provenance, ResolvedBy, UnboundParameter};
+use reknit_expressions::{Binding, BoundParameters, Provenance, ResolvedBy};
 use reknit_mend::{CallFault, Mend, MendEffect, ModelRung, PeoplePolicy, ResolutionPolicy, Rung, Verdict};
 use reknit_plan::{OnFailure, PlannedStep, StepIndex};
 use reknit_protocol::{
@@ -10,9 +10,12 @@ use reknit_protocol::{
 };
 
 use super::knowledge::Knowledge;
+use super::knowledge::read_call;
 use super::parameter_leaves::display_path;
 use super::resolve_parameters::found_names;
-use super::state::{Phase, PlanApproval, Stage};
+use super::resolve_parameters::unbound_message;
+use super::stage::Stage;
+use super::state::{Phase, PlanApproval};
 use super::step_machine::StepMachine;
 use super::{Run, planned};
 use crate::admitted_call::admit;
@@ -410,33 +413,4 @@ impl Knowledge<'_> {
     pub(super) fn side_effect(&self, planned: &PlannedStep) -> SideEffect {
         self.policy().effects.class(planned.tool.as_str(), planned.capability.as_str(), planned.declared)
     }
-}
-
-/// A call of a step that changes nothing.
-pub(super) fn read_call(
-    id: EffectId,
-    step: &StepId,
-    (tool, capability): (&ToolName, &CapabilityName),
-    parameters: Object,
-    timeout_ms: u64,
-) -> CallTool {
-    CallTool {
-        id,
-        step: step.clone(),
-        tool: tool.clone(),
-        capability: capability.clone(),
-        parameters,
-        side_effect: SideEffect::Read,
-        idempotency_key: None,
-        business_key: None,
-        timeout_ms,
-        job: None,
-        callback: None,
-    }
-}
-
-/// The message of a call that cannot be sent because parameters have no value.
-pub(super) fn unbound_message(unbound: &[UnboundParameter]) -> String {
-    let words: Vec<String> = unbound.iter().map(ToString::to_string).collect();
-    format!("not every parameter has a value: {}", words.join("; "))
 }

@@ -7,8 +7,9 @@ use reknit_plan::{CheckedPlan, INPUTS, ITEM, OnFailure, PlanAuthor, PlannedStep,
 use reknit_protocol::{StepId, Value};
 
 use super::knowledge::Knowledge;
-use super::state::Stage;
-use super::steps::{StepRun, Steps};
+use super::stage::Stage;
+use super::step_run::StepRun;
+use super::steps::Steps;
 use crate::internal_error::Decided;
 use crate::metadata::Metadata;
 use crate::policy::Policy;

@@ -3,23 +3,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use reknit_mend::{CallFault, ModelRung};
 use reknit_model_api::TargetName;
 use reknit_plan::ToolSelection;
 use reknit_protocol::{EffectId, EffectKind, EffectOwner, Object, Plan, StepId, exact};
 use serde::{Deserialize, Serialize};
 
-use super::await_job::JobWait;
 use super::steps::Steps;
-use super::verify_result::Verification;
-use crate::admitted_call::AdmittedCall;
 use crate::answer::{Answer, Replanning, StepReport};
 use crate::budget::{Exhausted, Spent};
 use crate::business_key::{Avoided, UncertainCall};
 use crate::consult::Consultation;
 use crate::effect::{AskPerson, Effect};
-use crate::record::WaitReason;
-use crate::result_handle::ResultHandle;
 use crate::stored::is_default;
 use crate::times::ms_between;
 
@@ -218,64 +212,6 @@ impl Stop {
     pub(super) fn is_immediate(&self) -> bool {
         matches!(self, Self::Cancelled | Self::Exhausted(Exhausted::Time(_)))
     }
-}
-
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Stage {
-    #[default]
-    Waiting,
-    /// Waiting for a free slot and for budget.
-    Queued,
-    Calling(AdmittedCall),
-    /// The call is in progress while the run stops.
-    Stopping(AdmittedCall),
-    Looping,
-    /// Waiting before the call is made, or made again.
-    BackingOff {
-        id: EffectId,
-        until_ms: i64,
-        reason: WaitReason,
-    },
-    /// A model is asked how to repair the call.
-    Consulting {
-        rung: ModelRung,
-        fault: Arc<CallFault>,
-        consultation: Box<Consultation>,
-    },
-    /// A read capability is called, which tells whether the step's call took effect.
-    Checking {
-        call: AdmittedCall,
-        fault: Arc<CallFault>,
-        /// Why the step fails if the check does not tell; a person is asked if there is no reason.
-        give_up: Option<String>,
-    },
-    /// The tool works on a job that the call started.
-    AwaitingJob(Arc<JobWait>),
-    AwaitingApproval {
-        ask: Arc<AskPerson>,
-        /// Why the call before it failed, if there was one.
-        fault: Option<Arc<CallFault>>,
-    },
-    /// A read call tells whether the call had the wished effect.
-    Verifying(Arc<Verification>),
-    Done(ResultHandle),
-    /// The call was made, but its result or its effect is not as the plan expects.
-    Unconfirmed {
-        result: ResultHandle,
-        reason: String,
-    },
-    Failed {
-        reason: String,
-        fault: Option<Arc<CallFault>>,
-    },
-    Skipped {
-        reason: String,
-    },
-    /// Its condition is false, or it needs a step whose condition is false.
-    SkippedByCondition {
-        reason: String,
-    },
 }
 
 /// Measures the time in which a run does not only wait for people and jobs.

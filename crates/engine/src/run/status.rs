@@ -3,8 +3,9 @@
 use reknit_plan::{CheckedPlan, OnFailure};
 
 use super::agent_sessions::AgentReply;
-use super::state::{Stage, State, Stop};
-use super::steps::StepRun;
+use super::stage::Stage;
+use super::state::{State, Stop};
+use super::step_run::StepRun;
 use crate::answer::{Outcome, Status, StepReport};
 use crate::verdict::{Fact, verdict};
 

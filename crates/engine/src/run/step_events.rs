@@ -10,33 +10,17 @@ use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::{CallTool, EffectId, EffectKind, Value};
 
 use super::Run;
+use super::correction::Correction;
 use super::knowledge::Knowledge;
-use super::state::Stage;
+use super::stage::Stage;
 use super::step_machine::StepMachine;
-use super::steps::StepRun;
+use super::step_run::StepRun;
 use crate::digest::jitter;
 use crate::effect::{AskedBy, Question};
 use crate::event::{DecidedBy, Decision, EventKind};
 use crate::internal_error::{Decided, InternalError};
 use crate::record::{CallEnd, MendDetail, RunRecord, WaitReason};
 use crate::times::ms_between;
-
-/// A corrected call, for the person who decides whether it is sent.
-#[derive(Debug)]
-pub(super) struct Correction {
-    pub(super) change: String,
-    pub(super) reason: String,
-    /// Whether the gate lets a person decide.
-    pub(super) needs_approval: bool,
-}
-
-impl Correction {
-    /// A correction with its reason, and with why a person decides about it.
-    pub(super) fn new(change: String, reason: &str, held: &[String]) -> Self {
-        let reasons = [reason].into_iter().chain(held.iter().map(String::as_str)).filter(|text| !text.is_empty());
-        Self { change, reason: reasons.collect::<Vec<_>>().join("; "), needs_approval: !held.is_empty() }
-    }
-}
 
 impl Run {
     /// Applies an event about a step; returns whether it was one.

@@ -10,15 +10,19 @@
 //! What a stage needs is in [`Stage`](super::state::Stage). The machine knows what its run knows and can change its own step, what
 //! was spent, what is ruled out and the records. It cannot change the phase of the run, its plan or its limits.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use reknit_plan::{CheckedPlan, PlannedStep, StepIndex};
-use reknit_protocol::Value;
+use reknit_protocol::{CapabilityName, ToolName, Value};
+use reknit_salvage::Schema;
 
 use super::Run;
-use super::confirm_result::ResultSchemas;
 use super::knowledge::Knowledge;
-use super::loops::LoopLists;
 use super::state::{Account, ActiveClock, Planning, RuledOut};
-use super::steps::{StepRun, Steps};
+use super::step_run::StepRun;
+use super::steps::LoopLists;
+use super::steps::Steps;
 use crate::event::Started;
 use crate::internal_error::Decided;
 use crate::policy::Policy;
@@ -124,5 +128,18 @@ impl<'r> StepMachine<'r> {
 
     pub(super) fn record(&mut self, record: impl Into<RecordKind>) {
         self.records.push(Record::new(record));
+    }
+}
+
+/// The compiled schemas of results, by capability. They follow from the plan, and are not part of a snapshot.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ResultSchemas(HashMap<(ToolName, CapabilityName), Option<Arc<Schema>>>);
+
+impl ResultSchemas {
+    /// The schema that the tool of a step announces; `None` if it announces none that can be used.
+    pub(super) fn get(&mut self, planned: &PlannedStep) -> Option<Arc<Schema>> {
+        let announced = planned.announced.as_deref()?;
+        let compiled = self.0.entry((planned.tool.clone(), planned.capability.clone()));
+        compiled.or_insert_with(|| Schema::compile(announced).ok().map(Arc::new)).clone()
     }
 }

@@ -10,7 +10,7 @@ use reknit_salvage::Schema;
 
 use super::knowledge::Knowledge;
 use super::step_machine::StepMachine;
-use super::steps::StepRun;
+use super::step_run::StepRun;
 use crate::internal_error::Decided;
 use crate::synthesis::numbers_in_text::{self, has_words, visit_scalars};
 

@@ -10,9 +10,9 @@ use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::{BusinessKey, CallTool, EffectId, EffectKind, KeyRule, Object, SideEffect, human_duration};
 
 use super::knowledge::Knowledge;
-use super::state::Stage;
+use super::stage::Stage;
 use super::step_machine::StepMachine;
-use super::steps::StepRun;
+use super::step_run::StepRun;
 use super::{Run, planned};
 use crate::business_key::{KeyFinding, KeyHolder, KeySettlement, KnownReceipt, business_key};
 use crate::digest::jitter;

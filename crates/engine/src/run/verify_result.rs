@@ -9,17 +9,15 @@ use reknit_expressions::{Binding, abridge, bind};
 use reknit_mend::{ReplyContext, Verdict, classify_failure, classify_reply};
 use reknit_plan::{PlanAuthor, PlannedStep, Verify};
 use reknit_protocol::{CallTool, EffectId, EffectKind, Object, SideEffect, Value, join_first};
-use serde::{Deserialize, Serialize};
 
 use super::knowledge::Knowledge;
-use super::schedule::read_call;
+use super::knowledge::read_call;
 use super::sources::Results;
-use super::state::Stage;
+use super::stage::{Stage, Verification, VerifyActivity};
 use super::step_events::fault_of;
 use super::step_machine::StepMachine;
-use crate::admitted_call::{AdmittedCall, admit};
+use crate::admitted_call::admit;
 use crate::digest::jitter;
-use crate::effect::Effect;
 use crate::event::EventKind;
 use crate::internal_error::{Decided, InternalError};
 use crate::record::{CallEnd, RunRecord, WaitReason};
@@ -29,29 +27,6 @@ use crate::times::ms_between;
 /// How much of the last reply is shown, in bytes of JSON.
 const SHOWN_REPLY: usize = 500;
 
-/// A step whose effect is being verified.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Verification {
-    pub(super) result: ResultHandle,
-    activity: VerifyActivity,
-    /// How many replies did not confirm the effect.
-    unmet: u32,
-    /// How many read calls failed temporarily.
-    failures: u32,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum VerifyActivity {
-    Calling(AdmittedCall),
-    Waiting {
-        id: EffectId,
-        until_ms: i64,
-    },
-    /// The next read call waits for a free slot.
-    Queued,
-}
-
 /// What a read call said.
 enum Reading {
     /// It answered, and does not confirm the effect: why.
@@ -60,30 +35,6 @@ enum Reading {
     Failed { reason: String, min_wait_ms: Option<u64> },
     /// Asking again does not help.
     Useless(String),
-}
-
-impl Verification {
-    fn new(result: ResultHandle) -> Self {
-        Self { result, activity: VerifyActivity::Queued, unmet: 0, failures: 0 }
-    }
-
-    pub(super) fn effect(&self) -> Option<Effect> {
-        match &self.activity {
-            VerifyActivity::Calling(call) => Some(call.effect()),
-            VerifyActivity::Waiting { id, until_ms } => Some(Effect::Sleep { id: id.clone(), until_ms: *until_ms }),
-            VerifyActivity::Queued => None,
-        }
-    }
-
-    /// Whether its next read call waits for a free slot.
-    pub(super) fn is_queued(&self) -> bool {
-        self.activity == VerifyActivity::Queued
-    }
-
-    /// Whether it waits before the next read call. Such time is not active.
-    pub(super) fn is_waiting(&self) -> bool {
-        matches!(self.activity, VerifyActivity::Waiting { .. })
-    }
 }
 
 impl StepMachine<'_> {

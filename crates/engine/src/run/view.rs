@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Run;
 use super::knowledge::Reports;
-use super::state::{Phase, Stage};
-use super::steps::StepRun;
+use super::stage::Stage;
+use super::state::Phase;
+use super::step_run::StepRun;
 use crate::effect::AskPerson;
 use crate::record::WaitReason;
 

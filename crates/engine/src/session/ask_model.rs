@@ -17,19 +17,19 @@ use crate::times::ms_between;
 impl Session {
     /// Starts the next turn with a fresh set of attempts.
     pub(super) fn begin_turn(&mut self) {
-        self.state.current.turn += 1;
+        self.state.current.number += 1;
         self.state.current.started_ms = self.state.now_ms;
         self.state.current.question_ordinal = 0;
         self.state.current.count_ordinal = 0;
         self.state.current.max_output_tokens = self.started.rules.max_output_tokens;
         self.state.rotation.restart();
-        if self.state.current.turn >= self.state.max_turns && !self.is_final_turn() {
+        if self.state.current.number >= self.state.max_turns && !self.is_final_turn() {
             self.set_final_turn(FinalTurnReason::MaxTurns);
         }
         self.update_rotation_deadline();
-        self.record(SessionRecord::TurnStarted(self.state.current.turn));
+        self.record(SessionRecord::TurnStarted(self.state.current.number));
         if let Some(reason) = self.state.ending.final_turn_reason {
-            self.record(SessionRecord::FinalTurn { turn: self.state.current.turn, reason });
+            self.record(SessionRecord::FinalTurn { turn: self.state.current.number, reason });
         }
         self.begin_attempt();
     }
@@ -137,7 +137,7 @@ impl Session {
     pub(super) fn force_final_turn(&mut self, reason: FinalTurnReason) {
         self.set_final_turn(reason);
         self.update_rotation_deadline();
-        self.record(SessionRecord::FinalTurn { turn: self.state.current.turn, reason });
+        self.record(SessionRecord::FinalTurn { turn: self.state.current.number, reason });
     }
 
     /// Makes this turn, or the next one that starts, the final one.
@@ -161,7 +161,7 @@ impl Session {
     pub(super) fn end_turn(&mut self, outcome: TurnOutcome, attempts: u32) {
         let ms = self.since(self.state.current.started_ms);
         self.state.turns_completed += u32::from(outcome == TurnOutcome::ToolCalls);
-        self.record(SessionRecord::TurnEnded { turn: self.state.current.turn, attempts, outcome, ms });
+        self.record(SessionRecord::TurnEnded { turn: self.state.current.number, attempts, outcome, ms });
     }
 
     pub(super) fn since(&self, at_ms: i64) -> u64 {
@@ -191,12 +191,16 @@ impl Session {
     }
 
     pub(super) fn ask_id(&self) -> EffectId {
-        EffectId::new(EffectOwner::Turn(self.state.current.turn), EffectKind::Ask, self.state.current.question_ordinal)
+        EffectId::new(
+            EffectOwner::Turn(self.state.current.number),
+            EffectKind::Ask,
+            self.state.current.question_ordinal,
+        )
     }
 
     pub(super) fn wait_id(&self) -> EffectId {
         EffectId::new(
-            EffectOwner::Turn(self.state.current.turn),
+            EffectOwner::Turn(self.state.current.number),
             EffectKind::AskWait,
             self.state.current.question_ordinal,
         )

@@ -49,7 +49,7 @@ impl Session {
         };
         let ms = ms_between(since_ms, until_ms).min(self.since(since_ms));
         self.state.totals.backoff_ms += ms;
-        self.record(SessionRecord::WaitEnded { turn: self.state.current.turn, ms, end });
+        self.record(SessionRecord::WaitEnded { turn: self.state.current.number, ms, end });
     }
 
     fn on_failure(&mut self, failure: &ModelFailure) {
@@ -91,7 +91,7 @@ impl Session {
         if let Some(max_tokens) = stated {
             self.state.models.output_limits.insert(target.clone(), max_tokens);
             self.record(SessionRecord::OutputLimitLearned {
-                turn: self.state.current.turn,
+                turn: self.state.current.number,
                 target: target.clone(),
                 max_tokens,
             });
@@ -112,7 +112,7 @@ impl Session {
         let next = self.state.rotation.breaker_open(unsigned(until_ms), unsigned(self.state.now_ms));
         self.state.ending.last_error =
             Some(format!("model `{target}` was not asked: its circuit breaker is open or it is at its rate limit"));
-        self.record(SessionRecord::TargetSkipped { turn: self.state.current.turn, target, until_ms });
+        self.record(SessionRecord::TargetSkipped { turn: self.state.current.number, target, until_ms });
         self.follow_rotation(attempt, next, ModelWaitReason::BreakerOpen);
     }
 
@@ -172,7 +172,7 @@ impl Session {
                 schema: self.setup.report_schema.as_ref(),
             },
             words: &self.started.words,
-            turn: self.state.current.turn,
+            turn: self.state.current.number,
             final_turn: self.is_final_turn(),
             calls_in_text: self.started.rules.calls_in_text,
             text_answers: self.started.rules.text_answers,
@@ -198,7 +198,7 @@ impl Session {
 
     /// Applies everything in an answer except its calls: dropped calls, a fallback report, and fewer turns.
     fn apply_findings(&mut self, classified: &mut ClassifiedAnswer) {
-        let turn = self.state.current.turn;
+        let turn = self.state.current.number;
         for (tool, form) in classified.text_calls.drain(..) {
             self.record(SessionRecord::CallInText { turn, tool, form });
         }
@@ -220,7 +220,7 @@ impl Session {
 
     /// Limits the session to one more turn: a model that tries to report is nearly done. Applies once per turn.
     pub(super) fn collapse(&mut self, reason: CollapseReason) {
-        let (turn, previous_max_turns) = (self.state.current.turn, self.state.max_turns);
+        let (turn, previous_max_turns) = (self.state.current.number, self.state.max_turns);
         let new_max_turns = turn.saturating_add(1);
         if self.state.ending.collapsed_in_turn == Some(turn) || new_max_turns >= previous_max_turns {
             return;
@@ -258,7 +258,7 @@ impl Session {
             }
             Next::Wait { ms } => {
                 let until_ms = now_ms.saturating_add_unsigned(ms);
-                self.record(SessionRecord::WaitStarted { turn: self.state.current.turn, ms, reason: wait_reason });
+                self.record(SessionRecord::WaitStarted { turn: self.state.current.number, ms, reason: wait_reason });
                 self.state.phase = Phase::Waiting { attempt, since_ms: now_ms, until_ms, reason: wait_reason };
             }
             Next::GiveUp(reason) => {
@@ -292,7 +292,7 @@ impl Session {
     fn attempt_record(&self, status: AttemptStatus) -> Option<Attempt> {
         let Phase::Asking { attempt, since_ms } = self.state.phase else { return None };
         Some(Attempt {
-            turn: self.state.current.turn,
+            turn: self.state.current.number,
             attempt,
             target: self.state.rotation.target()?.clone(),
             status,

@@ -1,19 +1,13 @@
 //! What became of the calls for one message of the user, and what that says to the verdict about the report.
 
-use reknit_mend::{CALL_AGAIN, Fate};
-use reknit_model_api::Message;
-use reknit_protocol::{Object, SideEffect, Value};
+use reknit_mend::CALL_AGAIN;
+use reknit_protocol::{Object, Value};
 use serde::{Deserialize, Serialize};
 
-use super::Session;
-use super::classify_answer::{Call, Callee};
-use super::state::{CallLog, State};
-use super::tool_calls::ToolOutput;
 use crate::answer::{Answer, Outcome, Status, StepReport};
 use crate::business_key::UncertainCall;
 use crate::report::{Report, ReportStatus};
 use crate::synthesis::numbers_in_text::has_words;
-use crate::verdict::{Fact, verdict};
 
 /// What the calls for the last message of the user came to.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -21,30 +15,30 @@ use crate::verdict::{Fact, verdict};
 pub(super) struct CallFacts {
     pub(super) succeeded: u32,
     /// The calls that failed and that no later call made good.
-    failed: Vec<FailedCall>,
+    pub(super) failed: Vec<FailedCall>,
     /// What the plans and agents that were called did not do.
-    unfinished: Vec<UnfinishedChild>,
+    pub(super) unfinished: Vec<UnfinishedChild>,
     /// How many sentences about uncertain calls earlier messages have left.
-    in_doubt_before: usize,
+    pub(super) in_doubt_before: usize,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct FailedCall {
-    call: UncertainCall,
+pub(super) struct FailedCall {
+    pub(super) call: UncertainCall,
     /// Whether a call that succeeds changes something.
-    changes: bool,
-    reason: String,
+    pub(super) changes: bool,
+    pub(super) reason: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct UnfinishedChild {
+pub(super) struct UnfinishedChild {
     /// The tool, as the model is shown it.
-    name: String,
+    pub(super) name: String,
     /// What it did not do, one sentence each.
-    missing: Vec<String>,
+    pub(super) missing: Vec<String>,
     /// What it states without a source.
-    doubts: Vec<String>,
-    is_complete: bool,
+    pub(super) doubts: Vec<String>,
+    pub(super) is_complete: bool,
 }
 
 impl CallFacts {
@@ -53,7 +47,7 @@ impl CallFacts {
     }
 
     /// The last error of a call that fails again counts, also if it is spelt in another way.
-    fn add_failure(&mut self, failed: FailedCall) {
+    pub(super) fn add_failure(&mut self, failed: FailedCall) {
         let is_same = |earlier: &UncertainCall| {
             (&earlier.tool, &earlier.capability) == (&failed.call.tool, &failed.call.capability)
                 && earlier.parameters.len() == failed.call.parameters.len()
@@ -66,7 +60,7 @@ impl CallFacts {
     /// A call that succeeded makes good an earlier one of the same capability: a read any read, any other call one that has at
     /// least half of its values, or one that has only values of the request if the failed one has none of them. With other
     /// values it is another action, as it is if both values come from the request, or both from results: pay ann and bob.
-    fn add_success(&mut self, call: &UncertainCall, request: &str, results: &[&str]) {
+    pub(super) fn add_success(&mut self, call: &UncertainCall, request: &str, results: &[&str]) {
         let is_requested = |value: &Value| is_stated(value, request);
         let is_result = |value: &Value| results.iter().any(|result| is_stated(value, result));
         let is_another = |own: &Value, value: &Value| {
@@ -93,7 +87,7 @@ impl CallFacts {
         }
     }
 
-    fn add_child(&mut self, child: UnfinishedChild) {
+    pub(super) fn add_child(&mut self, child: UnfinishedChild) {
         self.unfinished.retain(|earlier| earlier.name != child.name || !child.is_complete && *earlier != child);
         if !child.is_complete || !child.doubts.is_empty() {
             self.unfinished.push(child);
@@ -129,7 +123,7 @@ impl CallFacts {
     }
 
     /// One sentence for each call that failed, and for what called plans and agents did not do.
-    fn not_done(&self) -> Vec<String> {
+    pub(super) fn not_done(&self) -> Vec<String> {
         let failed = self.failed.iter().map(|FailedCall { call, reason, .. }| {
             let reason = reason.trim_end_matches(CALL_AGAIN).trim_end_matches("; ");
             format!(
@@ -170,81 +164,4 @@ fn is_equal(one: &Value, other: &Value) -> bool {
 /// How many values of a call another one has, too.
 fn equal_values(values: &Object, others: &Object) -> usize {
     others.iter().filter(|(name, value)| values.get(name).is_some_and(|own| is_equal(own, value))).count()
-}
-
-impl Session {
-    /// The status of a report, and what was not done.
-    pub(super) fn judge(&self, claim: ReportStatus, doubts: &mut Vec<String>) -> (ReportStatus, Vec<String>) {
-        let calls = &self.state.calls.facts;
-        let has_tools = self.setup.toolbox.has_tools() || !self.started.unavailable.is_empty();
-        let facts = [
-            (Fact::FailedChange, calls.failed.iter().any(|failed| failed.changes)),
-            (Fact::NothingSucceeded, calls.succeeded == 0 && !calls.failed.is_empty()),
-            (Fact::UncertainCall, self.state.calls.in_doubt.len() > calls.in_doubt_before),
-            (Fact::InventedFigures, !doubts.is_empty() && calls.succeeded == 0 && has_tools),
-            (Fact::UnfinishedChild, calls.unfinished.iter().any(|child| !child.is_complete)),
-        ];
-        for doubt in calls.unfinished.iter().flat_map(|child| &child.doubts) {
-            if !doubts.contains(doubt) {
-                doubts.push(doubt.clone());
-            }
-        }
-        let facts = facts.into_iter().filter_map(|(fact, holds)| holds.then_some(fact));
-        (verdict(claim.into(), facts).into(), calls.not_done())
-    }
-
-    /// A report that is kept, and whose author has not seen the results of a turn, is no success.
-    pub(super) fn lower_pending_report(&mut self) {
-        if let Some(pending) = &mut self.state.ending.fallback_report {
-            pending.draft.status = verdict(pending.draft.status.into(), [Fact::UnseenResults]).into();
-        }
-    }
-
-    /// The facts of a new message are its own.
-    pub(super) fn renew_call_facts(&mut self) {
-        let in_doubt_before = self.state.calls.in_doubt.len();
-        self.state.calls.facts = CallFacts { in_doubt_before, ..CallFacts::default() };
-    }
-
-    /// Keeps what became of the calls of a turn. `sent` has the parameters of each step as they were sent.
-    pub(super) fn add_call_facts(
-        &mut self,
-        calls: &[Call],
-        sent: Vec<Object>,
-        reports: &[StepReport],
-        results: &[ToolOutput],
-    ) {
-        let mut steps = reports.iter().zip(sent);
-        let (mut done, mut failed) = (Vec::new(), Vec::new());
-        let mut succeeded = 0;
-        for (call, result) in calls.iter().zip(results) {
-            let is_tool = !matches!(call.callee, Callee::StoredResult | Callee::EarlierResult(_) | Callee::SameTurn(_));
-            succeeded += u32::from(is_tool && !result.is_error);
-            let Some(written) = call.identity() else { continue };
-            let Some((report, parameters)) = steps.next() else { continue };
-            let sent = UncertainCall { parameters, ..written };
-            match &report.outcome {
-                Outcome::Done(_) => done.push(sent),
-                // What may have happened has a sentence of its own, as has a call that was not made because of it.
-                Outcome::Failed { fate: Fate::Unknown, .. } => {}
-                _ if self.state.calls.uncertain.iter().any(|uncertain| uncertain.is_same_as(&sent)) => {}
-                Outcome::Failed { reason, .. } | Outcome::Skipped { reason } | Outcome::Unconfirmed { reason, .. } => {
-                    let changes = self.setup.toolbox.class_of(&call.for_history.name) != Some(SideEffect::Read);
-                    failed.push(FailedCall { call: sent, changes, reason: reason.clone() });
-                }
-            }
-        }
-        let request = self.input().to_owned();
-        let State { calls: CallLog { facts, .. }, history, stored_results, .. } = &mut self.state;
-        let results = history.iter().filter(|message| matches!(message, Message::Tool { is_error: false, .. }));
-        let results: Vec<&str> = results.map(Message::text).chain(stored_results.texts()).collect();
-        facts.succeeded += succeeded;
-        // First the successes: the calls of one answer were made side by side, so none of them corrects another one.
-        for call in &done {
-            facts.add_success(call, &request, &results);
-        }
-        for call in failed {
-            facts.add_failure(call);
-        }
-    }
 }

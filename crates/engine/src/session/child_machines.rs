@@ -3,15 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use reknit_model_api::Money;
 use reknit_plan::PlanAuthor;
 use reknit_protocol::{EffectId, Object, RunId, ScopeLevel, Value};
-use serde::{Deserialize, Serialize};
 
-use super::classify_answer::{Call, Callee};
-use super::repeated_calls::{approved_calls, changes_text};
+use super::call::{
+    BudgetShare, Call, Callee, ChildState, ToolOutput, approved_calls, call_name, call_scope, changes_text, in_doubt,
+};
 use super::state::{CallLog, ChildActivity, ChildView, Phase};
-use super::tool_calls::{ToolOutput, call_name, call_scope, in_doubt};
 use super::toolbox::{PLAN_TOOL, read_plan_call};
 use super::{Ending, Machine, Session};
 use crate::answer::{Answer, Outcome, Status};
@@ -31,24 +29,6 @@ pub(super) struct Child {
     /// The index of its call in the turn.
     pub(super) call: usize,
     pub(super) machine: Machine,
-}
-
-/// The state of a call that is not a step of the run for the calls.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum ChildState {
-    NotStarted,
-    Running(BudgetShare),
-    Ended(ToolOutput),
-}
-
-/// The budget of a child. The session is charged for all of it when the child starts; the unused part is refunded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct BudgetShare {
-    tool_calls: u32,
-    model_calls: u32,
-    #[serde(default)]
-    money: Money,
 }
 
 impl Session {
@@ -261,7 +241,7 @@ impl Session {
             };
             let (name, share) = (call.for_history.name.clone(), *share);
             replace_share(&mut self.state.account.spent, share, &child.machine.spent());
-            let (turn, call) = (self.state.current.turn, call_name(child.call));
+            let (turn, call) = (self.state.current.number, call_name(child.call));
             let (mut mended, mut children) = (Vec::new(), Vec::new());
             let (output, status) = match child.machine.ending() {
                 Some(Ending::Answer(answer)) => {

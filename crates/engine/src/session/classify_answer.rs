@@ -1,19 +1,18 @@
 //! Classifies an answer: calls, a report, or one of the kinds of unusable answers.
 
 use reknit_model_api::{FinishReason, Message, ModelAnswer, ToolCall};
-use reknit_protocol::{CapabilityName, Object, SideEffect, ToolName, Value, exact};
+use reknit_protocol::{Object, SideEffect, Value};
 use reknit_salvage::{
     CallArguments, Fix, TextCall, TextCallContext, TextCallForm, TextCallVerdict, calls_in_text, complete_reading,
     conflicting_keys, describe_fixes, read_parameters, text_call_verdict, without_reasoning,
 };
-use serde::{Deserialize, Serialize};
 
+use super::call::{Call, Callee};
 use super::repeated_calls::take_repeat_reason;
 use super::report_draft::{FallbackQuality, FallbackReport, RejectedReport, ReportDraft, ReportReader};
 use super::state::{Notice, RetryReason};
 use super::stored_results::StoredResults;
 use super::toolbox::{NamedTool, ToolLookup, Toolbox};
-use crate::business_key::UncertainCall;
 use crate::record::{AnswerKind, CollapseReason, DropReason};
 use crate::report::{ReportSource, ReportStatus};
 use crate::session_start::{CallsInText, ReportFormat, TextAnswers};
@@ -56,51 +55,6 @@ pub(super) struct ClassifiedAnswer {
     /// How many calls of the report tool the answer has.
     pub(super) report_attempts: u32,
     pub(super) collapse: Option<CollapseReason>,
-}
-
-/// A call that can be made.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Call {
-    /// The call as it is kept in the history.
-    pub(super) for_history: ToolCall,
-    pub(super) callee: Callee,
-    #[serde(with = "exact")]
-    pub(super) parameters: Object,
-    /// How the call differs from what the model wrote.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) changes: Vec<String>,
-    /// Why the model makes a call again that succeeded before, if it says so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) repeat_reason: Option<String>,
-}
-
-/// The target of a call.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Callee {
-    /// A capability of a tool in the catalogue.
-    Capability {
-        tool: ToolName,
-        capability: CapabilityName,
-    },
-    StoredResult,
-    /// A call that succeeded before: its index in the session's list of completed calls.
-    EarlierResult(usize),
-    /// A call that the same answer has before: its index among the calls of the turn.
-    SameTurn(usize),
-    /// The tool that runs a whole plan.
-    Plan,
-    /// Another agent: its index in the session's list of agents.
-    Agent(usize),
-}
-
-impl Call {
-    /// The call as it is compared with uncertain calls; `None` unless it calls a tool of the catalogue.
-    pub(super) fn identity(&self) -> Option<UncertainCall> {
-        let Callee::Capability { tool: agent, capability } = &self.callee else { return None };
-        let (agent, capability) = (agent.clone(), capability.clone());
-        Some(UncertainCall { tool: agent, capability, parameters: self.parameters.clone() })
-    }
 }
 
 impl ClassifiedAnswer {

@@ -1,29 +1,15 @@
 //! A call with a side effect that succeeded is not made again, unless the model states why. And what is told about calls that were
 //! not sent as the model wrote them.
 
-use reknit_mend::{Mend, Rung};
+use reknit_mend::Mend;
 use reknit_protocol::{Object, SideEffect, Value};
-use serde::{Deserialize, Serialize};
 
 use super::Session;
-use super::classify_answer::{Call, Callee};
-use super::tool_calls::{ToolOutput, call_name};
+use super::call::{Call, Callee, CompletedCall, ToolOutput, call_name};
 use crate::answer::StepReport;
 use crate::business_key::UncertainCall;
 use crate::record::SessionRecord;
 use crate::report::{MendedCall, RepeatedCall};
-
-/// A call with a side effect that succeeded, and its result.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct CompletedCall {
-    /// The call as the model wrote it and as it was sent.
-    pub(super) written: UncertainCall,
-    pub(super) sent: UncertainCall,
-    pub(super) turn: u32,
-    pub(super) call: String,
-    /// The result, without notes.
-    pub(super) text: String,
-}
 
 impl Session {
     /// Lets a call that succeeded before return its earlier result, unless the model states why it is repeated.
@@ -45,7 +31,7 @@ impl Session {
     fn note_repeated(&mut self, index: usize, call: &mut Call, otherwise: Callee, first: (u32, String)) {
         let (first_turn, first_call) = first;
         let repeated = RepeatedCall {
-            turn: self.state.current.turn,
+            turn: self.state.current.number,
             call: call_name(index),
             tool: call.for_history.name.clone(),
             first_turn,
@@ -71,7 +57,7 @@ impl Session {
                 made.push((index, identity));
                 continue;
             };
-            let first_call = (self.state.current.turn, call_name(*first));
+            let first_call = (self.state.current.number, call_name(*first));
             self.note_repeated(index, call, Callee::SameTurn(*first), first_call);
         }
     }
@@ -116,7 +102,7 @@ impl Session {
                 continue;
             }
             let sent = UncertainCall { parameters, ..written.clone() };
-            let (turn, call) = (self.state.current.turn, call_name(index));
+            let (turn, call) = (self.state.current.number, call_name(index));
             self.state.calls.completed.push(CompletedCall { written, sent, turn, call, text: result.text.clone() });
         }
     }
@@ -125,7 +111,7 @@ impl Session {
 impl Session {
     /// Keeps for the report how a call was changed or sent again: what mended it, or what was tried in vain.
     pub(super) fn keep_mends(&mut self, call: &str, tool: &str, report: &StepReport) {
-        let turn = self.state.current.turn;
+        let turn = self.state.current.number;
         let of_call = |mend: &Mend| MendedCall {
             turn,
             call: call.to_owned(),
@@ -136,17 +122,6 @@ impl Session {
         self.state.calls.mended.extend(report.mended().map(of_call));
         self.state.calls.tried.extend(report.tried().map(of_call));
     }
-}
-
-pub(super) fn approved_calls(report: &StepReport) -> impl Iterator<Item = String> + '_ {
-    report.approvals.iter().map(|approval| format!("`{}` of `{}`: {approval}", report.capability, report.tool))
-}
-
-/// All changes of a call, for the model that wrote it; `None` if it was sent as written.
-pub(super) fn changes_text(mends: &[Mend]) -> Option<String> {
-    let is_change = |mend: &&Mend| mend.is_applied() && mend.rung != Rung::Resend;
-    let changes: Vec<&str> = mends.iter().filter(is_change).map(|mend| mend.description.as_str()).collect();
-    (!changes.is_empty()).then(|| changes.join("; "))
 }
 
 /// The argument with which a model states why it repeats a call. It is never sent to the tool.

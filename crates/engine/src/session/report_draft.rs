@@ -1,20 +1,15 @@
 //! The report of a session: read from a model's answer and checked before anything is decided. Every session ends with exactly one
 //! report, in which code looks for figures that nothing states.
 
-use reknit_model_api::Message;
 use reknit_protocol::spelling::{are_alike, folded};
 use reknit_protocol::{Object, Value, exact};
 use reknit_salvage::{Schema, call_of_object, fit, read_complete};
 use serde::{Deserialize, Serialize};
 
-use super::Session;
-use super::state::{AbortReason, Phase};
-use crate::internal_error::InternalError;
-use crate::record::{CollapseReason, SessionRecord};
-use crate::report::{FinalTurnReason, REPORT_ALIAS, Report, ReportSource, ReportStatus, SessionExit, SyntheticReason};
+use crate::record::CollapseReason;
+use crate::report::{REPORT_ALIAS, ReportSource, ReportStatus};
 use crate::session_start::ReportFormat;
 use crate::session_texts::REPORT_TOOL;
-use crate::synthesis::numbers_in_text::unexplained_numbers;
 
 /// A report that passed its checks and is not committed yet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -209,130 +204,5 @@ fn text_content(content: Option<&Value>) -> Result<String, RejectedReport> {
         }
         Some(Value::String(text)) => Ok(text.clone()),
         Some(other) => Ok(other.to_pretty()),
-    }
-}
-
-impl Session {
-    /// Ends with a report of the model. The draft has passed its checks.
-    pub(super) fn commit_report(&mut self, source: ReportSource, draft: ReportDraft) {
-        let exit = match self.state.ending.final_turn_reason {
-            None | Some(FinalTurnReason::RetryExhaustion | FinalTurnReason::Budget) => SessionExit::FinalAnswer,
-            Some(FinalTurnReason::MaxTurns) => SessionExit::MaxTurnsWithResponse,
-            Some(FinalTurnReason::Context) => SessionExit::TokenLimit,
-            Some(FinalTurnReason::UserStop) => SessionExit::UserStop,
-            Some(FinalTurnReason::TimeLimit) => SessionExit::TimeLimit,
-        };
-        self.end(source, draft, None, exit);
-    }
-
-    /// Ends because no model can be asked any more: with the fallback report if there is one.
-    pub(super) fn end_with_pending_report(&mut self, reason: SyntheticReason) {
-        match self.state.ending.fallback_report.take() {
-            Some(FallbackReport { source, draft, .. }) => self.commit_report(source, draft),
-            None => self.end_synthetic(reason),
-        }
-    }
-
-    /// Ends a session whose final turn has no report: with the fallback report, or else with a synthetic one.
-    pub(super) fn end_with_fallback_report(&mut self) {
-        let reason = match (self.state.ending.abort_reason, self.state.ending.final_turn_reason) {
-            (Some(AbortReason::Cancelled), _) => SyntheticReason::Cancelled,
-            (Some(AbortReason::TimeLimit), _) | (None, Some(FinalTurnReason::TimeLimit)) => SyntheticReason::TimeLimit,
-            (None, Some(FinalTurnReason::MaxTurns)) => SyntheticReason::MaxTurnsExhausted,
-            (None, Some(FinalTurnReason::Context)) => SyntheticReason::ContextLimit,
-            (None, Some(FinalTurnReason::RetryExhaustion)) => SyntheticReason::RetriesExhausted,
-            (None, Some(FinalTurnReason::UserStop)) => SyntheticReason::UserStop,
-            (None, Some(FinalTurnReason::Budget) | None) => SyntheticReason::BudgetExhausted,
-        };
-        if reason == SyntheticReason::Cancelled {
-            self.state.ending.fallback_report = None;
-        }
-        self.end_with_pending_report(reason);
-    }
-
-    /// Ends with a report that the machine writes: it says why no model gave one.
-    pub(super) fn end_synthetic(&mut self, reason: SyntheticReason) {
-        let text_or_null = |text: &Option<String>| text.as_deref().map_or(Value::Null, Value::from);
-        let metadata = Object::from([
-            ("reason", Value::from(reason.as_str())),
-            ("turns_completed", Value::from(u64::from(self.state.turns_completed))),
-            ("final_report_attempts", Value::from(u64::from(self.state.ending.final_report_attempts))),
-            ("last_stop_reason", text_or_null(&self.state.ending.last_stop_reason)),
-            ("last_error", text_or_null(&self.state.ending.last_error)),
-        ]);
-        let (exit, message) = reason.exit_and_message();
-        let mut content =
-            format!("The session ended without an answer in turn {}: {message}.", self.state.current.turn);
-        if let Some(error) = &self.state.ending.last_error {
-            content = format!("{content}\n\nThe last error: {error}");
-        }
-        if let Some(text) = &self.state.ending.last_text {
-            content = format!("{content}\n\nThe last text of the model, which nothing confirms:\n\n{text}");
-        }
-        let draft = ReportDraft { content, content_json: None, metadata, status: ReportStatus::Failure };
-        self.end(ReportSource::Synthetic, draft, Some(reason), exit);
-    }
-
-    /// Ends after an error in the machine itself; the report describes the error.
-    pub(super) fn end_on_internal_error(&mut self, message: &str) {
-        self.state.ending.last_error = Some(InternalError::new(message).to_string());
-        self.end_synthetic(SyntheticReason::InternalError);
-    }
-
-    fn end(
-        &mut self,
-        source: ReportSource,
-        draft: ReportDraft,
-        synthetic_reason: Option<SyntheticReason>,
-        exit: SessionExit,
-    ) {
-        if matches!(self.state.phase, Phase::Ended(_)) {
-            return;
-        }
-        self.state.account.spent.release(std::mem::take(&mut self.state.account.report_reserve));
-        let mut doubts = if source == ReportSource::Synthetic { Vec::new() } else { self.doubts(&draft.content) };
-        let (status, not_done) = self.judge(draft.status, &mut doubts);
-        let report = Report {
-            format: self.started.rules.report.format,
-            content: draft.content,
-            content_json: draft.content_json,
-            metadata: draft.metadata,
-            status,
-            source,
-            forced_final_reason: self.state.ending.final_turn_reason,
-            synthetic_reason,
-            exit,
-            turn: self.state.current.turn,
-            final_report_attempts: self.state.ending.final_report_attempts,
-            spent: self.spent(),
-            totals: self.state.totals.clone(),
-            successful_calls: self.state.calls.successful,
-            doubts,
-            not_done,
-            in_doubt: self.state.calls.in_doubt.clone(),
-            mended: self.state.calls.mended.clone(),
-            tried: self.state.calls.tried.clone(),
-            approved: self.state.calls.approved.clone(),
-            repeated: self.state.calls.repeated.clone(),
-            children: self.state.children.clone(),
-        };
-        let report = Box::new(report);
-        self.record(SessionRecord::Reported(report.clone()));
-        self.call_run = None;
-        self.children.clear();
-        self.state.notices.clear();
-        self.state.phase = Phase::Ended(report);
-    }
-
-    /// The doubts about the text of a report.
-    pub(super) fn doubts(&self, content: &str) -> Vec<String> {
-        let known = self.state.history.iter().filter(|message| !matches!(message, Message::Assistant { .. }));
-        let known = known.map(Message::text).chain(self.state.stored_results.texts());
-        let counted = usize::try_from(self.state.calls.successful).unwrap_or(usize::MAX);
-        let numbers = unexplained_numbers(content, known, counted);
-        if numbers.is_empty() {
-            return Vec::new();
-        }
-        vec![format!("the report says {}, which no result states", numbers.join(", "))]
     }
 }

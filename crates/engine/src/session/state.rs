@@ -6,13 +6,11 @@ use reknit_model_api::{Message, Rotation, TargetName, ToolCall};
 use reknit_protocol::{Value, word_enum};
 use serde::{Deserialize, Serialize};
 
+use super::call::{Call, ChildState, CompletedCall};
 use super::call_facts::CallFacts;
-use super::child_machines::ChildState;
-use super::classify_answer::Call;
-use super::context_window::TokenCounts;
-use super::repeated_calls::CompletedCall;
 use super::report_draft::{FallbackReport, ReportDraft};
 use super::stored_results::StoredResults;
+use super::token_counts::TokenCounts;
 use super::{Machine, Session};
 use crate::budget::{Quote, Spent};
 use crate::business_key::UncertainCall;
@@ -69,8 +67,8 @@ pub(super) struct Account {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Turn {
-    /// Its number, from 1.
-    pub(super) turn: u32,
+    /// From 1.
+    pub(super) number: u32,
     pub(super) started_ms: i64,
     /// The ordinals of its last question and its last token count, for effect ids.
     pub(super) question_ordinal: u32,
@@ -371,7 +369,7 @@ impl Session {
             Phase::Ended(_) => SessionActivity::Ended,
         };
         SessionView {
-            turn: self.state.current.turn,
+            turn: self.state.current.number,
             max_turns: self.state.max_turns,
             forced_final_reason: self.state.ending.final_turn_reason,
             doing,

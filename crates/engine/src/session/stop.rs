@@ -153,7 +153,7 @@ impl Session {
         state.account.spent_before.add(&spent);
         state.clock.restart();
         state.phase = Phase::Asking { attempt: 0, since_ms: state.now_ms };
-        state.max_turns = state.current.turn.saturating_add(self.started.rules.max_turns);
+        state.max_turns = state.current.number.saturating_add(self.started.rules.max_turns);
         (state.ending.final_turn_reason, state.ending.collapsed_in_turn, state.ending.abort_reason) =
             (None, None, None);
         (state.ending.fallback_report, state.ending.final_report_attempts) = (None, 0);

@@ -6,13 +6,11 @@ use reknit_expressions::Parameters;
 use reknit_mend::{Fate, Rung};
 use reknit_model_api::{Message, ModelAnswer, ToolCall};
 use reknit_plan::{CheckedPlan, PlannedStep};
-use reknit_protocol::{CapabilityName, Object, RunId, ScopeLevel, StepId, ToolName, Value, truncate};
-use serde::{Deserialize, Serialize};
+use reknit_protocol::{RunId, StepId, Value, truncate};
 
 use super::Session;
-use super::child_machines::ChildState;
-use super::classify_answer::{Call, Callee, ClassifiedAnswer};
-use super::repeated_calls::{approved_calls, changes_text};
+use super::call::{Call, Callee, ChildState, ToolOutput, approved_calls, call_name, changes_text, in_doubt};
+use super::classify_answer::ClassifiedAnswer;
 use super::report_draft::{FallbackQuality, FallbackReport};
 use super::state::{Calling, Phase};
 use super::stored_results::take_attachments;
@@ -266,7 +264,7 @@ impl Session {
             let change = call.changes.join("; ");
             let note = result.note.take().map_or_else(String::new, |note| note + "\n");
             result.note = Some(note + &changed_note(&change));
-            let (turn, tool) = (self.state.current.turn, call.for_history.name.clone());
+            let (turn, tool) = (self.state.current.number, call.for_history.name.clone());
             self.state.calls.mended.push(MendedCall { turn, call: call_name(index), tool, rung: Rung::Schema, change });
         }
     }
@@ -283,28 +281,9 @@ impl Session {
             return Message::tool_result(call, text + &note).with_attachments(attachments);
         }
         let bytes = u64::try_from(text.len()).unwrap_or(u64::MAX);
-        self.record(SessionRecord::ResultStored { turn: self.state.current.turn, tool: call.name.clone(), bytes });
+        self.record(SessionRecord::ResultStored { turn: self.state.current.number, tool: call.name.clone(), bytes });
         let outline = self.state.stored_results.store(text, limit.min(OUTLINE_BYTES));
         Message::tool_result(call, outline + &note).with_attachments(attachments)
-    }
-}
-
-/// The output of a call.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct ToolOutput {
-    pub(super) text: String,
-    pub(super) is_error: bool,
-    /// How the call was changed before it was sent.
-    pub(super) note: Option<String>,
-}
-
-impl ToolOutput {
-    pub(super) fn failure(reason: &str) -> Self {
-        Self { text: format!("(tool failed: {reason})"), is_error: true, note: None }
-    }
-
-    pub(super) fn success(text: String) -> Self {
-        Self { text, is_error: false, note: None }
     }
 }
 
@@ -325,11 +304,6 @@ fn call_outputs(calls: &[Call], child_states: Vec<ChildState>, reports: &[StepRe
         (_, ChildState::NotStarted | ChildState::Running(_)) => not_called(),
     };
     calls.iter().zip(child_states).map(output).collect()
-}
-
-/// The sentence about a call that failed and may have taken effect.
-pub(super) fn in_doubt(agent: &ToolName, capability: &CapabilityName, parameters: &Object) -> String {
-    format!("`{capability}` of `{agent}` with {parameters} failed, and may have taken effect")
 }
 
 fn not_called() -> ToolOutput {
@@ -358,15 +332,6 @@ fn step_output(report: &StepReport) -> ToolOutput {
     let changes: Vec<String> = changes_text(&report.mends).into_iter().chain(edits).collect();
     output.note = (!changes.is_empty()).then(|| changed_note(&changes.join("; ")));
     output
-}
-
-/// The scope of the machine that a call started.
-pub(super) fn call_scope(index: usize) -> ScopeLevel {
-    ScopeLevel::Call(u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1))
-}
-
-pub(super) fn call_name(index: usize) -> String {
-    call_scope(index).to_string()
 }
 
 /// The text, or its beginning and its full size.

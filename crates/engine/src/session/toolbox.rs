@@ -12,7 +12,7 @@ use reknit_plan::{PlanLanguage, read_plan};
 use reknit_protocol::spelling::{are_alike, nearest};
 use reknit_protocol::{Object, Plan, SideEffect, Step, StepId, Value, error_chain};
 
-use super::classify_answer::Callee;
+use super::call::Callee;
 use super::repeated_calls::{add_repeat_argument, needs_repeat_reason};
 use super::report_draft::is_report;
 use super::stored_results::{READ_TOOL, read_tool};

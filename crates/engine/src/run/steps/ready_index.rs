@@ -8,7 +8,7 @@ use reknit_plan::{CheckedPlan, PlannedStep, StepIndex};
 use super::{StepRun, missing};
 use crate::internal_error::Decided;
 use crate::record::WaitReason;
-use crate::run::state::Stage;
+use crate::run::stage::Stage;
 
 /// Follows from the plan and the stages of its steps.
 #[derive(Debug, Clone, PartialEq, Default)]

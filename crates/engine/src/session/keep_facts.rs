@@ -1,0 +1,91 @@
+//! Keeps what the calls of an answer say for the judgement of its report.
+
+use reknit_mend::Fate;
+use reknit_model_api::Message;
+use reknit_protocol::{Object, SideEffect};
+
+use super::Session;
+use super::call::{Call, Callee, ToolOutput};
+use super::call_facts::{CallFacts, FailedCall};
+use super::state::{CallLog, State};
+use crate::answer::{Outcome, StepReport};
+use crate::business_key::UncertainCall;
+use crate::report::ReportStatus;
+use crate::verdict::{Fact, verdict};
+
+impl Session {
+    /// The status of a report, and what was not done.
+    pub(super) fn judge(&self, claim: ReportStatus, doubts: &mut Vec<String>) -> (ReportStatus, Vec<String>) {
+        let calls = &self.state.calls.facts;
+        let has_tools = self.setup.toolbox.has_tools() || !self.started.unavailable.is_empty();
+        let facts = [
+            (Fact::FailedChange, calls.failed.iter().any(|failed| failed.changes)),
+            (Fact::NothingSucceeded, calls.succeeded == 0 && !calls.failed.is_empty()),
+            (Fact::UncertainCall, self.state.calls.in_doubt.len() > calls.in_doubt_before),
+            (Fact::InventedFigures, !doubts.is_empty() && calls.succeeded == 0 && has_tools),
+            (Fact::UnfinishedChild, calls.unfinished.iter().any(|child| !child.is_complete)),
+        ];
+        for doubt in calls.unfinished.iter().flat_map(|child| &child.doubts) {
+            if !doubts.contains(doubt) {
+                doubts.push(doubt.clone());
+            }
+        }
+        let facts = facts.into_iter().filter_map(|(fact, holds)| holds.then_some(fact));
+        (verdict(claim.into(), facts).into(), calls.not_done())
+    }
+
+    /// A report that is kept, and whose author has not seen the results of a turn, is no success.
+    pub(super) fn lower_pending_report(&mut self) {
+        if let Some(pending) = &mut self.state.ending.fallback_report {
+            pending.draft.status = verdict(pending.draft.status.into(), [Fact::UnseenResults]).into();
+        }
+    }
+
+    /// The facts of a new message are its own.
+    pub(super) fn renew_call_facts(&mut self) {
+        let in_doubt_before = self.state.calls.in_doubt.len();
+        self.state.calls.facts = CallFacts { in_doubt_before, ..CallFacts::default() };
+    }
+
+    /// Keeps what became of the calls of a turn. `sent` has the parameters of each step as they were sent.
+    pub(super) fn add_call_facts(
+        &mut self,
+        calls: &[Call],
+        sent: Vec<Object>,
+        reports: &[StepReport],
+        results: &[ToolOutput],
+    ) {
+        let mut steps = reports.iter().zip(sent);
+        let (mut done, mut failed) = (Vec::new(), Vec::new());
+        let mut succeeded = 0;
+        for (call, result) in calls.iter().zip(results) {
+            let is_tool = !matches!(call.callee, Callee::StoredResult | Callee::EarlierResult(_) | Callee::SameTurn(_));
+            succeeded += u32::from(is_tool && !result.is_error);
+            let Some(written) = call.identity() else { continue };
+            let Some((report, parameters)) = steps.next() else { continue };
+            let sent = UncertainCall { parameters, ..written };
+            match &report.outcome {
+                Outcome::Done(_) => done.push(sent),
+                // What may have happened has a sentence of its own, as has a call that was not made because of it.
+                Outcome::Failed { fate: Fate::Unknown, .. } => {}
+                _ if self.state.calls.uncertain.iter().any(|uncertain| uncertain.is_same_as(&sent)) => {}
+                Outcome::Failed { reason, .. } | Outcome::Skipped { reason } | Outcome::Unconfirmed { reason, .. } => {
+                    let changes = self.setup.toolbox.class_of(&call.for_history.name) != Some(SideEffect::Read);
+                    failed.push(FailedCall { call: sent, changes, reason: reason.clone() });
+                }
+            }
+        }
+        let request = self.input().to_owned();
+        let State { calls: CallLog { facts, .. }, history, stored_results, .. } = &mut self.state;
+        let results = history.iter().filter(|message| matches!(message, Message::Tool { is_error: false, .. }));
+        let results: Vec<&str> = results.map(Message::text).chain(stored_results.texts()).collect();
+        facts.succeeded += succeeded;
+        // First the successes: the calls of one answer were made side by side, so none of them corrects another one.
+        for call in &done {
+            facts.add_success(call, &request, &results);
+        }
+        for call in failed {
+            facts.add_failure(call);
+        }
+    }
+}
