@@ -50,6 +50,7 @@ impl Tenant {
 struct World {
     api: Api,
     model: ScriptedModel,
+    _folder: tempfile::TempDir,
     random: Random,
     tenants: [Tenant; 2],
     /// How many values were found for each by what its model or an earlier run of it said.
@@ -114,7 +115,10 @@ impl World {
         let model = ScriptedModel::start(script()).await.expect("the model starts");
         let rule = KeyRule::new(["amount"]);
         let builder = Reknit::builder().tool_service("bank", &tool.base_url());
-        let builder = builder.model(Target::new("m", model.base_url(), "m"));
+        let folder = tempfile::tempdir().expect("a folder");
+        // A journal in memory forgets runs after the first thousand.
+        let journal = folder.path().join("journal.db");
+        let builder = builder.model(Target::new("m", model.base_url(), "m")).journal(&journal);
         let builder = builder.configure(|config| config.business_key("bank/refund", rule));
         let reknit = builder.start().await.expect("it starts");
         let api = Api::of(reknit, tool, Access::Tokens(vec![of_ann, of_bob]), 100).await;
@@ -127,6 +131,7 @@ impl World {
         Self {
             api,
             model,
+            _folder: folder,
             random: Random(7),
             tenants,
             conversions: [0; 2],
@@ -202,7 +207,11 @@ impl World {
             13 => Sent::get(self.random.one_of(&["/", "/questions", "/tools", "/models", "/rules"]).to_owned()),
             // They read every run of the token.
             14 if self.random.below(20) == 0 => Sent::get(self.random.one_of(&["/v1/stats", "/stats"]).to_owned()),
-            15 => Sent::post("/v1/runs".to_owned(), json!({"plan": CONVERT, "request": secret})),
+            15 => {
+                let key = format!("convert-{}", self.random.below(30));
+                let sent = Sent::post("/v1/runs".to_owned(), json!({"plan": CONVERT, "request": secret}));
+                Sent { headers: vec![("idempotency-key", key)], ..sent }
+            }
             16 if self.random.below(4) == 0 => {
                 let path = format!("/rules/{}/{}", self.some_id(), self.random.one_of(&["accept", "reject"]));
                 Sent::post(path, json!({}))
