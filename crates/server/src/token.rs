@@ -136,6 +136,13 @@ mod tests {
         assert!(token.hash.is(&TokenHash::of(&text)));
         assert!(!token.hash.is(&TokenHash::of(&format!("{text}0"))));
         assert!(!token.hash.is(&TokenHash::of("")));
+        // Every digit counts, the first and the last one, too.
+        for at in 0..64 {
+            let mut digits: Vec<char> = token.hash.to_string().chars().collect();
+            digits[at] = if digits[at] == '0' { '1' } else { '0' };
+            let other = digits.into_iter().collect::<String>().parse().unwrap();
+            assert!(!token.hash.is(&other), "{at}");
+        }
         assert_ne!(Token::generate().unwrap().0, text);
     }
 

@@ -62,7 +62,7 @@ async fn a_trigger_in_a_file_of_somebody_else_changes_nothing() {
     Connection::open(&path).unwrap().execute_batch(sql).unwrap();
     let journal = open(&path);
     assert!(journal.claim(&lease, "s/call/1").await.is_ok());
-    grow(&journal, &lease, 1).await;
+    grow(&journal, &lease, 3).await;
     assert_eq!(journal.claims(lease.run()).await.unwrap(), ["s/call/1"]);
     assert_eq!(journal.summary(lease.run()).await.unwrap().title, "");
 }
