@@ -130,6 +130,10 @@ async fn a_file_with_errors_and_a_missing_file_are_named_with_what_to_write() {
             "{refused}"
         );
     }
+    let file = fs::File::options().write(true).open(world.path().join("rules.yaml")).expect("it is there");
+    file.set_len(5 << 20).expect("it grows");
+    let refused = world.reknit(&["rules", "list"]);
+    assert!(refused.starts_with("exit status 2") && refused.contains("it is larger than 4 MiB"), "{refused}");
 }
 
 /// An accepted rule that the tool rejects, with a comment of a person.

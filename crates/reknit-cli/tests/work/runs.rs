@@ -315,6 +315,20 @@ async fn an_ended_run_shows_the_answer_that_was_delivered_although_its_events_ch
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_id_in_a_journal_of_somebody_else_does_nothing_to_the_terminal() {
+    let (_shop, world) = shopping(&[("price", "{}")]).await;
+    for number in 0..2 {
+        world.reknit(&["run", "--answer", "template", "plan.json"]);
+        let id = format!("x\u{1b}[2J\n{number}");
+        journal_file(&world).execute("UPDATE runs SET run = ?1 WHERE run LIKE '0%'", [id]).expect("it is changed");
+    }
+    for arguments in [&["runs", "list"][..], &["runs", "show", "x"]] {
+        let shown = world.reknit(arguments);
+        assert!(shown.contains(r"x\u{1b}[2J") && !shown.contains('\u{1b}'), "{shown}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_is_exported_with_its_events_and_its_answer() {
     let (_shop, world) = ran(&PRICE_AND_ORDER).await;
     let output = world.output(&["runs", "export", "last"]);

@@ -14,6 +14,8 @@ use crate::telemetry::log::TARGET;
 const LOCK_LIMIT: Duration = Duration::from_secs(5);
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
+const MAX_BYTES: u64 = 4 << 20;
+
 /// How often a change is made anew because somebody saved the file meanwhile.
 const MAX_SAVES: u32 = 5;
 
@@ -198,9 +200,14 @@ fn read(path: &Path) -> Result<RuleText, RuleStoreError> {
     }
 }
 
-/// A pipe or a device would be read forever.
+/// A pipe or a device would be read forever, and a large file takes as much memory at the start of each run.
 fn require_file(data: &fs::Metadata) -> io::Result<()> {
-    if data.is_file() { Ok(()) } else { Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")) }
+    let problem = match data {
+        data if !data.is_file() => "it is not a regular file".to_owned(),
+        data if data.len() > MAX_BYTES => format!("it is larger than {} MiB", MAX_BYTES >> 20),
+        _ => return Ok(()),
+    };
+    Err(io::Error::new(io::ErrorKind::InvalidInput, problem))
 }
 
 /// Replaces a file. A reader sees the old text or the new one, never a part of one.

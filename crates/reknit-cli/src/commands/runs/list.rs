@@ -180,24 +180,28 @@ fn table(rows: &[Row], now_ms: i64, columns: Option<usize>) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let widest = |header: &str, cell: fn(&Row) -> usize| rows.iter().map(cell).max().unwrap_or(0).max(header.len());
-    let ids = widest("RUN", |row| row.run.run.as_str().len());
-    let statuses = widest("STATUS", |row| row.run.state().len());
+    let widest =
+        |header: &str, cell: &dyn Fn(&Row) -> usize| rows.iter().map(cell).max().unwrap_or(0).max(header.len());
+    // A file from elsewhere may have ids that nobody may choose.
+    let id = |row: &Row| one_line(row.run.run.as_str(), usize::MAX);
+    let ids = widest("RUN", &|row| id(row).len());
+    let statuses = widest("STATUS", &|row| row.run.state().len());
     let before = |run: &str, started: &str, status: &str| format!("{run:<ids$}  {started:>9}  {status:<statuses$}  ");
     let header = before("RUN", "STARTED", "STATUS") + "REQUEST";
     // The `…` of a cut request takes one more column.
     let left = |columns: usize| columns.saturating_sub(before("", "", "").len() + 1).max(MIN_TITLE_COLUMNS);
     let title_columns = columns.map_or(usize::MAX, left);
     let mut lines = vec![header];
-    for Row { run, decided } in rows {
-        let start = before(run.run.as_str(), &age(now_ms.saturating_sub(run.created_ms)), run.state());
+    for row in rows {
+        let (Row { run, decided }, id) = (row, id(row));
+        let start = before(&id, &age(now_ms.saturating_sub(run.created_ms)), run.state());
         let line = start + &one_line(&run.title, title_columns);
         match decided {
             None => lines.push(line),
             Some(words) if columns.is_some() => {
-                lines.extend([line, format!("  {words}: `reknit runs resume {}`", run.run)]);
+                lines.extend([line, format!("  {words}: `reknit runs resume {id}`")]);
             }
-            Some(words) => lines.push(format!("{line}   ({words}; continue with `reknit runs resume {}`)", run.run)),
+            Some(words) => lines.push(format!("{line}   ({words}; continue with `reknit runs resume {id}`)")),
         }
     }
     lines.join("\n") + "\n"
