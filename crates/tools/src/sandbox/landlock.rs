@@ -76,16 +76,19 @@ pub(super) fn restrict_thread(sandbox: &Sandbox, folder: &Path) -> io::Result<()
     if is_required && status.ruleset != RulesetStatus::FullyEnforced {
         return Err(io::Error::other("the sandbox is required, and the kernel cannot enforce all of it"));
     }
-    give_up_capabilities()
+    give_up_capabilities(sandbox.network)
 }
 
 /// With one of these, as root has them, a program reads the memory and the environment of others, and so our keys, makes devices, or
 /// changes the kernel, which does not ask Landlock then. What Landlock has restricted never gets them back.
-fn give_up_capabilities() -> io::Result<()> {
+fn give_up_capabilities(network: bool) -> io::Result<()> {
     let reads_others =
         CapabilitySet::BPF | CapabilitySet::PERFMON | CapabilitySet::SYS_ADMIN | CapabilitySet::SYS_PTRACE;
     let changes_kernel = CapabilitySet::SYS_BOOT | CapabilitySet::SYS_MODULE | CapabilitySet::SYS_RAWIO;
-    let given_up = reads_others | changes_kernel | CapabilitySet::MKNOD;
+    // TCP can be written by hand into raw sockets.
+    let writes_tcp = CapabilitySet::NET_ADMIN | CapabilitySet::NET_RAW;
+    let writes_tcp = if network { CapabilitySet::empty() } else { writes_tcp };
+    let given_up = reads_others | changes_kernel | writes_tcp | CapabilitySet::MKNOD;
     let CapabilitySets { effective, permitted, inheritable } = capabilities(None)?;
     let [effective, permitted, inheritable] = [effective, permitted, inheritable].map(|set| set.difference(given_up));
     Ok(set_capabilities(None, CapabilitySets { effective, permitted, inheritable })?)
