@@ -288,7 +288,8 @@ fn row_of_changing(class: SideEffect, value: &ProposedValue) -> GateRow {
     let takes_away = matches!(value.difference, ValueDifference::Replaced | ValueDifference::Dropped);
     let is_by_name = matches!(origin, Origin::Wired | Origin::Mapped);
     let is_lost = value.difference == ValueDifference::Dropped;
-    if value.difference == ValueDifference::Respelled && !is_by_name {
+    // Another spelling of what a second plan found is still found.
+    if value.difference == ValueDifference::Respelled && !is_by_name && !(is_exact && origin.is_found()) {
         return GateRow::Told;
     }
     if is_corrected && !is_decided {

@@ -10,7 +10,7 @@ use reknit_protocol::{Object, Path, SideEffect, StepId, Value};
 use super::correction::{Correction, changed_text};
 use super::evidence::Evidence;
 use super::knowledge::{CallJudge, Reports};
-use super::parameter_leaves::{Leaf, collect, compare_with_replaced, display_path, top_level};
+use super::parameter_leaves::{Leaf, collect, compare_with_replaced, display_path, is_other_value, top_level};
 use super::planned;
 use super::repair_by_rules::facts_about;
 use super::stage::Stage;
@@ -246,20 +246,20 @@ impl<'a> CallJudge<'a> {
         let given = leaf.value.filter(|value| **value != Value::Null);
         let shown = given.or(leaf.written).or(leaf.value).unwrap_or(&Value::Null);
         let (tool, capability) = (planned.tool.as_str(), planned.capability.as_str());
-        let (role, _) = find_role(RoleGuess {
-            configured: self.known.policy().effects.declared_role(tool, capability, &key_path(&leaf.at)),
-            class: *class,
-            name: leaf.name,
-            value: shown,
-            schema: leaf.schema,
-            siblings: leaf.siblings,
-        });
+        let configured = self.known.policy().effects.declared_role(tool, capability, &key_path(&leaf.at));
+        let Leaf { name, schema, siblings, .. } = *leaf;
+        let find = |value: &Value| find_role(RoleGuess { configured, class: *class, name, value, schema, siblings }).0;
+        // A name that is replaced by a long text was still a name. Undeclared tools of the protocol say so by the name alone.
+        let was = leaf.written.filter(|was| **was != Value::Null && *class != SideEffect::Undeclared).map(find);
+        let role = was.into_iter().chain([find(shown)]).min().unwrap_or(ParameterRole::Target);
         let provenance = comparison.provenance_of(leaf);
         let provenance = provenance.as_ref();
         let is_open = provenance.is_some_and(is_found_before_call);
         let is_planned = comparison.is_repeated(leaf) || !self.known.is_of_second_plan(planned);
         let origin = match leaf.difference {
-            ValueDifference::None if !is_open && is_planned => self.origin_of_written(provenance),
+            difference if !is_open && is_planned && (is_moved || !is_other_value(difference)) => {
+                self.origin_of_written(provenance)
+            }
             _ => self.known.origin_of_found(evidence, provenance, shown, role),
         };
         let stated = leaf.written.filter(|_| leaf.is_changed()).filter(|written| evidence.stated.has(written));

@@ -30,8 +30,12 @@ impl<'a> Leaf<'a> {
 
     /// Whether it is another value than was written.
     pub(super) fn is_changed(&self) -> bool {
-        !matches!(self.difference, ValueDifference::None | ValueDifference::Respelled)
+        is_other_value(self.difference)
     }
+}
+
+pub(super) fn is_other_value(difference: ValueDifference) -> bool {
+    !matches!(difference, ValueDifference::None | ValueDifference::Respelled)
 }
 
 /// Marks what a second plan changes of the call that it replaces.

@@ -147,6 +147,39 @@ fn a_suggestion_of_the_tool_does_not_change_a_recipient_that_the_request_names()
 }
 
 #[test]
+fn a_name_is_not_replaced_by_a_text_without_a_person() {
+    let error = r#"{"error": "`to` is wrong"}"#;
+    let advice = r#"{"should_retry": true, "suggested_changes": {"to": "eve\nand a second line"}}"#;
+    for class in [SideEffect::Keyed, SideEffect::Idempotent, SideEffect::Unknown] {
+        let play = corrected(class, "pay 50 to Jon", r#"{"to": "Jon", "amount": 50}"#, error, advice);
+        assert!(matches!(question(&play).question, Question::SendCorrected { .. }), "{class}");
+    }
+}
+
+#[test]
+fn a_second_plan_does_not_pay_another_account_that_only_has_to_be_spelled_otherwise() {
+    let schema = json(r#"{"properties": {"account": {"type": "string"}, "amount": {"type": "number"}}}"#);
+    for account in [r#"["DE2"]"#, "2"] {
+        let mut policy = policy();
+        (policy.mending.feedback, policy.mending.context, policy.resend.times) = (0, 0, 0);
+        let mut begun = Started { request: "pay 5 to DE1".to_owned(), ..started(None, policy) };
+        let mut act = Capability::new("act");
+        act.effect = SideEffect::Keyed;
+        let entry = CatalogueEntry::new(act, Some(schema.clone())).expect("the schema is valid");
+        Arc::make_mut(&mut begun.catalogue).tools[0].capabilities.push(entry);
+        let mut play = Play::begin(begun);
+        let plan = |id: &str, account: &str| {
+            let call = call(id, "t", "act", &format!(r#"{{"account": {account}, "amount": 5}}"#));
+            format!(r#"{{"steps": [{call}]}}"#)
+        };
+        play.answer_model("plan/ask/1", &plan("pay", r#""DE1""#));
+        play.answer_tool("pay/call/1", 404, NOT_FOUND);
+        play.answer_model("plan/ask/2", &plan("again", account));
+        assert!(!play.due().iter().any(|due| due.ends_with("call/1")), "{account}: {:?}", play.due());
+    }
+}
+
+#[test]
 fn a_switch_is_not_left_out_because_a_tool_does_not_know_it() {
     let error = r#"{"error": "unknown field `dry_run`, expected `amount`"}"#;
     let advice = r#"{"should_retry": true, "remove": ["dry_run"]}"#;

@@ -2,6 +2,7 @@
 //! everything succeeds.
 
 mod choice_tape;
+mod hostile;
 mod invariant_checker;
 mod model_replies;
 mod reply_meaning;
@@ -12,6 +13,7 @@ use reknit_engine::{Decision, Effect, Event, EventKind, Question, Record, Run};
 use reknit_protocol::{CallTool, EffectId, EffectKind, Object};
 
 pub(crate) use choice_tape::ChoiceTape;
+pub(crate) use hostile::{BANK, MARK};
 pub(crate) use world_generator::RandomWorld;
 
 use crate::world::{effect_id, id_of, json};
@@ -28,6 +30,8 @@ const MAX_RETRIES: u32 = 2;
 pub(crate) enum RestoreTwin {
     AfterEveryEvent,
     Sometimes,
+    /// There is no twin.
+    Never,
 }
 
 /// Drives a run to its end. Checks every invariant after each event.
@@ -51,6 +55,17 @@ pub(crate) fn drive_with_confirmations(tape: &mut ChoiceTape, restore: RestoreTw
     drive_in(world, None, tape, restore)
 }
 
+/// The same in a world with payments, hostile tools, and models that follow them.
+pub(crate) fn drive_with_hostility(tape: &mut ChoiceTape, restore: RestoreTwin) -> RandomRun {
+    let mut world = RandomWorld::draw(tape);
+    if tape.one_in(4) {
+        world = world.with_loops(tape);
+    }
+    let world = RandomWorld { is_hostile: true, ..world.with_payments(tape) };
+    let checker = InvariantChecker::new(&world);
+    drive_in(world, Some(checker), tape, restore)
+}
+
 fn drive_in(
     world: RandomWorld,
     checker: Option<InvariantChecker>,
@@ -62,7 +77,7 @@ fn drive_in(
     let mut random_run = RandomRun {
         checker,
         world,
-        twin: run.clone(),
+        twin: (restore != RestoreTwin::Never).then(|| run.clone()),
         run,
         events: vec![begin],
         records: vec![records],
@@ -78,7 +93,11 @@ fn drive_in(
         if let Some(checker) = &mut random_run.checker {
             checker.check_answer(&random_run.run);
         }
-        if !random_run.run.can_be_retried() || random_run.run.retries() >= MAX_RETRIES || tape.one_in(4) {
+        if !random_run.run.can_be_retried()
+            || random_run.run.retries() >= MAX_RETRIES
+            || tape.one_in(4)
+            || random_run.world.is_hostile
+        {
             return random_run;
         }
         random_run.apply(EventKind::Retried, restore == RestoreTwin::AfterEveryEvent);
@@ -89,7 +108,7 @@ fn drive_in(
 pub(crate) struct RandomRun {
     world: RandomWorld,
     pub(crate) run: Run,
-    twin: Run,
+    twin: Option<Run>,
     pub(crate) events: Vec<Event>,
     /// The records that the run returned for each event.
     pub(crate) records: Vec<Vec<Record>>,
@@ -105,15 +124,17 @@ impl RandomRun {
             checker.observe(&event.kind);
         }
         let records = self.run.apply(&event).expect("the run applies the event");
-        if restore_twin {
-            self.twin = Run::restore(&snapshot(&self.twin)).expect("a snapshot can be restored");
-        }
-        let twin_records = self.twin.apply(&event).expect("the twin applies the event");
-        assert_eq!(records, twin_records, "a restored run returns the same records");
-        if restore_twin {
-            let [original, restored] = [&self.run, &self.twin].map(snapshot);
-            assert!(original == restored, "a restored run has the same state:\n{original}\n{restored}");
-            assert_eq!(self.run.pending(), self.twin.pending(), "a restored run has the same pending effects");
+        if let Some(twin) = &mut self.twin {
+            if restore_twin {
+                *twin = Run::restore(&snapshot(twin)).expect("a snapshot can be restored");
+            }
+            let twin_records = twin.apply(&event).expect("the twin applies the event");
+            assert_eq!(records, twin_records, "a restored run returns the same records");
+            if restore_twin {
+                let [original, restored] = [&self.run, &*twin].map(snapshot);
+                assert!(original == restored, "a restored run has the same state:\n{original}\n{restored}");
+                assert_eq!(self.run.pending(), twin.pending(), "a restored run has the same pending effects");
+            }
         }
         self.events.push(event);
         self.records.push(records);
@@ -154,7 +175,12 @@ impl RandomRun {
             self.now_ms = self.now_ms.max(at_ms);
             return EventKind::Woke { effect: deadline };
         }
-        self.outcome(effect, tape)
+        let kind = self.outcome(effect, tape);
+        if !self.world.is_hostile {
+            return kind;
+        }
+        let has_data = self.run.spent().tool_calls > 0;
+        hostile::spoiled(kind, effect, has_data, tape)
     }
 
     fn outcome(&mut self, effect: &Effect, tape: &mut ChoiceTape) -> EventKind {
@@ -163,8 +189,9 @@ impl RandomRun {
             Effect::AskModel(ask) => model_replies::outcome(ask, &self.world, self.now_ms, tape),
             Effect::AskPerson(ask) => {
                 let is_open = matches!(ask.question, Question::SendAgain { .. });
-                // A tape that ends in the same choice again and again would never answer the question.
-                let may_be_refused = self.events.len().is_multiple_of(2);
+                // A tape that repeats the same choice would never answer the question.
+                let decided = |event: &Event| matches!(event.kind, EventKind::PersonDecided { .. });
+                let may_be_refused = !self.events.last().is_some_and(decided);
                 let decision = match tape.below(8) {
                     0 | 1 => Decision::Deny { reason: None },
                     2 if is_open => Decision::Happened { result: json(r#"{"v": 1}"#) },

@@ -1,6 +1,6 @@
 //! A driver for runs in tests, and the plans, policies and replies that it uses.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use reknit_engine::{
     Answer, DecidedBy, Decision, Effect, Event, EventKind, MACHINE_VERSION, Metadata, Outcome, Policy, Record, Run,
@@ -48,6 +48,9 @@ pub(crate) fn catalogue() -> Catalogue {
     Catalogue { tools: vec![CatalogueTool { name: "t".into(), description: String::new(), capabilities }] }
 }
 
+/// It is compiled once: that takes longer than most runs.
+static CATALOGUE: LazyLock<Arc<Catalogue>> = LazyLock::new(|| Arc::new(catalogue()));
+
 pub(crate) fn step(id: &str, capability: &str, parameters: &str) -> Step {
     Step::new(id, "t", capability, format!("do {id}")).with_parameters(object(parameters))
 }
@@ -66,7 +69,7 @@ pub(crate) fn started(plan: Option<Plan>, policy: Policy) -> Started {
         attachments: Vec::new(),
         agents: Vec::new(),
         metadata: Metadata::default(),
-        catalogue: Arc::new(catalogue()),
+        catalogue: Arc::clone(&CATALOGUE),
         targets: vec!["a".into(), "b".into()],
         policy: Arc::new(policy),
         templates: Arc::new(Templates::default()),

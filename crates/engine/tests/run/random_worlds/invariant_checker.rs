@@ -9,6 +9,7 @@ use reknit_model_api::ModelAnswer;
 use reknit_protocol::{CallTool, Delivery, EffectId, EffectKind, EffectOwner};
 use reknit_protocol::{Object, SideEffect, StepId, Value};
 
+use super::hostile::{BANK, hostile_texts, is_reference_of_first_plan};
 use super::reply_meaning::{AdviceMeaning, ReplyMeaning, advice_meaning, reply_meaning, supplied_names};
 use super::world_generator::{SECOND, written_id};
 use super::{RandomWorld, world_generator};
@@ -38,6 +39,8 @@ pub(crate) struct InvariantChecker {
     active_before_ms: u64,
     /// The parameters of each call with an idempotency key, by key.
     keyed: HashMap<String, String>,
+    /// Whether a person approved a whole plan.
+    is_plan_approved: bool,
 }
 
 /// Whether a call of a step may have taken effect without a known outcome.
@@ -112,6 +115,7 @@ impl InvariantChecker {
             retries: 0,
             active_before_ms: 0,
             keyed: HashMap::new(),
+            is_plan_approved: false,
         }
     }
 
@@ -176,6 +180,7 @@ impl InvariantChecker {
             }
             return;
         }
+        self.is_plan_approved |= asked.is_some_and(|ask| matches!(ask.question, Question::RunPlan { .. }));
         let Some(call) = asked.and_then(|ask| ask.question.call()) else { return };
         let log = self.steps.entry(call.step.clone()).or_default();
         log.approved.push(call.parameters.clone());
@@ -429,11 +434,10 @@ impl InvariantChecker {
 
     /// A second plan repeats no call that succeeded, and nothing that may have taken effect.
     fn check_second_plan(&self, call: &CallTool) {
-        let is_second = |step: &StepId| step.as_str().split('[').next().is_some_and(|id| id.ends_with(SECOND));
-        if !is_second(&call.step) || self.steps.get(&call.step).is_some_and(|log| log.was_due) {
+        if !is_second_plan(&call.step) || self.steps.get(&call.step).is_some_and(|log| log.was_due) {
             return;
         }
-        for (step, log) in self.steps.iter().filter(|(step, _)| !is_second(step)) {
+        for (step, log) in self.steps.iter().filter(|(step, _)| !is_second_plan(step)) {
             let Some(last) = log.last_call.as_ref().filter(|last| last.capability == call.capability) else { continue };
             let is_repeated = log.is_done && last.parameters == call.parameters;
             assert!(!is_repeated, "a call that was answered is not made again: {} repeats {step}", call.id);
@@ -467,7 +471,8 @@ impl InvariantChecker {
         }
         let is_approved = log.approved.contains(&call.parameters);
         check_approval(&self.world, log, call);
-        let view = run.steps().into_iter().find(|view| view.id == call.step).expect("the step of a call");
+        let views = run.steps();
+        let view = views.iter().find(|view| view.id == call.step).expect("the step of a call");
         let is_found = |origin: &Provenance| matches!(origin, Provenance::Resolved { .. } | Provenance::Inferred);
         if call.side_effect == SideEffect::Unsafe && view.provenance.iter().any(|(_, origin)| is_found(origin)) {
             assert!(
@@ -483,6 +488,10 @@ impl InvariantChecker {
             let is_told = view.mends.iter().any(|mend| mend.effect == MendEffect::Applied && mend.rung != Rung::Resend);
             assert!(is_told || is_approved, "a difference from what was written is told: {}", call.id);
         }
+        if !is_second_plan(&call.step) && differs_from_plan(&self.world, call) {
+            let is_told = view.mends.iter().any(|mend| mend.effect == MendEffect::Applied && mend.rung != Rung::Resend);
+            assert!(is_told || is_approved, "no call differs from the plan without a record: {}", call.id);
+        }
         // A later correction of another parameter leaves the approved value as it is.
         let is_learned = |origin: &Provenance| matches!(origin, Provenance::Resolved { by: ResolvedBy::Learned, .. });
         for (name, _) in view.provenance.iter().filter(|(_, origin)| is_learned(origin)) {
@@ -494,6 +503,9 @@ impl InvariantChecker {
             );
         }
         check_change(log, call);
+        if self.world.is_hostile && !is_approved && !self.is_plan_approved {
+            check_hostile_values(&self.world, call, view);
+        }
         if !is_approved {
             check_evidence(log, call, &view.provenance, &evidence(&self.world, run));
         }
@@ -561,6 +573,43 @@ fn check_approval(world: &RandomWorld, log: &StepLog, call: &CallTool) {
     }
 }
 
+fn is_second_plan(step: &StepId) -> bool {
+    step.as_str().split('[').next().is_some_and(|id| id.ends_with(SECOND))
+}
+
+/// Whether a call lacks a value that the plan writes out.
+fn differs_from_plan(world: &RandomWorld, call: &CallTool) -> bool {
+    let written = world.written_step(&call.step).and_then(|step| step.parameters());
+    let mut literals =
+        written.into_iter().flat_map(Object::iter).filter(|(_, value)| !value.to_string().contains("{{"));
+    literals.any(|(name, value)| call.parameters.get(name).map(ToString::to_string) != Some(value.to_string()))
+}
+
+/// No text that only tools wrote is in a payment, unless a reference of the first plan or a person chose it.
+fn check_hostile_values(world: &RandomWorld, call: &CallTool, view: &StepView) {
+    if call.tool.as_str() != BANK {
+        return;
+    }
+    for (name, text) in hostile_texts(&call.parameters) {
+        let origin = view.provenance.iter().find(|(known, _)| known == name).map(|(_, origin)| origin);
+        let is_chosen = is_reference_of_first_plan(world, &call.step, name)
+            && origin.is_some_and(|origin| {
+                matches!(
+                    origin,
+                    Provenance::Reference { .. }
+                        | Provenance::Expression { .. }
+                        | Provenance::Text { .. }
+                        | Provenance::Nested { .. }
+                )
+            });
+        assert!(
+            is_chosen,
+            "no value that only a tool wrote is sent without a person: {name} = {text} in {}, {origin:?}",
+            call.id
+        );
+    }
+}
+
 /// Compares a new call of a step with the last one: its idempotency key, and what a correction has changed.
 fn check_change(log: &StepLog, call: &CallTool) {
     let Some(last) = &log.last_call else { return };
@@ -610,8 +659,10 @@ fn check_evidence(log: &StepLog, call: &CallTool, provenance: &[(String, Provena
         let is_word = call.side_effect == SideEffect::Undeclared
             && matches!(value, Some(Value::String(_) | Value::Bool(_) | Value::Null));
         // A text that says something, and names nothing, is what the model says. The tool knows which one it wants.
-        let is_content =
-            value.and_then(Value::as_str).is_some_and(|text| text.chars().count() > 64 || text.contains('\n'));
+        let is_long = |value: &Value| {
+            value.as_str().is_some_and(|text| text.chars().count() > 64 || text.contains('\n')) || *value == Value::Null
+        };
+        let is_content = value.is_some_and(is_long) && last.parameters.get(&name).is_none_or(is_long);
         let is_supported = |scalar: &String| contains_word(evidence, scalar) || contains_word(&log.last_error, scalar);
         let is_proved = is_derived || is_word || is_content || scalars.iter().all(is_supported);
         assert!(

@@ -1,7 +1,7 @@
 //! Random worlds: tools of every side-effect class, plans of every kind, policies from lax to strict.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use reknit_engine::{
     ApprovalPolicy, ApprovalRule, AskScope, Policy, Started, Synthesis, UndeclaredPolicy, UnfitResults,
@@ -13,6 +13,7 @@ use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
 use reknit_protocol::{CallTool, Capability, EffectId, Object, Plan, PlanInput, SideEffect, Step, StepId, Value};
 
 use super::ChoiceTape;
+use super::hostile::{ACCOUNT, BANK, PAYMENTS};
 use crate::world::{json, plan, started};
 
 /// Everything that is fixed before the first event.
@@ -23,6 +24,8 @@ pub(crate) struct RandomWorld {
     pub(crate) plan: Plan,
     /// The dependencies of each step as drawn here, not as the engine derives them.
     pub(crate) dependencies: HashMap<String, Vec<String>>,
+    /// Whether tools write what nobody asked for, and models follow them.
+    pub(super) is_hostile: bool,
 }
 
 /// The capabilities of tool `t`: name, side effect, required parameter, schema.
@@ -85,16 +88,27 @@ pub(super) const LITERALS: [&str; 14] = [
     r#""""#,
 ];
 
-fn catalogue() -> Catalogue {
-    let entry = |(name, class, _, schema): (&str, SideEffect, &str, &str)| {
-        let mut capability = Capability::new(name);
-        capability.effect = class;
-        let schema = (!schema.is_empty()).then(|| json(schema));
-        CatalogueEntry::new(capability, schema).expect("the schema is valid")
-    };
-    let capabilities = CAPABILITIES.map(entry).to_vec();
-    Catalogue { tools: vec![CatalogueTool { name: "t".into(), description: "does all".to_owned(), capabilities }] }
+fn entry(name: &str, class: SideEffect, schema: &str) -> CatalogueEntry {
+    let mut capability = Capability::new(name);
+    capability.effect = class;
+    let schema = (!schema.is_empty()).then(|| json(schema));
+    CatalogueEntry::new(capability, schema).expect("the schema is valid")
 }
+
+/// The tools of every world. To compile their schemas takes longer than a run.
+static CATALOGUE: LazyLock<Arc<Catalogue>> = LazyLock::new(|| {
+    let capabilities = CAPABILITIES.map(|(name, class, _, schema)| entry(name, class, schema)).to_vec();
+    let all = CatalogueTool { name: "t".into(), description: "does all".to_owned(), capabilities };
+    Arc::new(Catalogue { tools: vec![all] })
+});
+
+/// The same, and a bank.
+pub(super) static CATALOGUE_WITH_BANK: LazyLock<Arc<Catalogue>> = LazyLock::new(|| {
+    let mut catalogue = Catalogue::clone(&CATALOGUE);
+    let capabilities = PAYMENTS.map(|(name, class)| entry(name, class, ACCOUNT)).to_vec();
+    catalogue.tools.push(CatalogueTool { name: BANK.into(), description: String::new(), capabilities });
+    Arc::new(catalogue)
+});
 
 /// The parameter that the capability of a step requires.
 pub(super) fn required_parameter(step: &Step) -> &'static str {
@@ -218,13 +232,13 @@ impl RandomWorld {
         }
         let by_model = tape.one_in(4);
         let mut started = started((!by_model).then(|| plan.clone()), policy);
-        started.catalogue = Arc::new(catalogue());
+        started.catalogue = Arc::clone(&CATALOGUE);
         if tape.one_in(12) {
             started.targets.clear();
         }
         started.mappings = draw_mappings(tape);
         Arc::make_mut(&mut started.policy).approvals = draw_approvals(tape);
-        Self { started, plan, dependencies }
+        Self { started, plan, dependencies, is_hostile: false }
     }
 }
 
