@@ -171,9 +171,6 @@ impl StepMachine<'_> {
                 }
                 self.keep_bound(planned, bound)?;
                 self.record_learned()?;
-                if let Some(fault) = self.known().unreadable_dates(self.index, planned)? {
-                    return self.on_verdict(Verdict::Correctable(fault));
-                }
                 self.set_stage(Stage::Queued)
             }
             Binding::Unbound { unbound, .. } if self.skip_without_source(&unbound)? => Ok(()),
@@ -273,6 +270,9 @@ impl StepMachine<'_> {
         if let Some(reason) = self.known().too_late(self.index, self.now_ms)? {
             return self.fail_late(reason, None);
         }
+        if let Some(fault) = self.known().unreadable_dates(self.index, self.planned()?)? {
+            return self.on_verdict(Verdict::Correctable(fault));
+        }
         let pass = match self.known().judge().judge_call(self.index)? {
             GateVerdict::Send(pass) => pass,
             GateVerdict::SendAndTell(pass, findings) => {
@@ -365,15 +365,19 @@ impl Knowledge<'_> {
         Pass::for_own_read(class).ok_or_else(words)
     }
 
-    /// Why a call that changes something is not sent with these dates: a tool could only guess which days they are.
+    /// Why a call that changes something is not sent with these dates, unless a person approved it: a tool could only guess which
+    /// days they are.
     fn unreadable_dates(&self, index: StepIndex, planned: &PlannedStep) -> Decided<Option<CallFault>> {
         let Some(schema) = planned.schema.as_ref().filter(|_| self.side_effect(planned) != SideEffect::Read) else {
             return Ok(None);
         };
         let parameters = Value::Object(self.steps.get(index)?.parameters.clone());
         let problems = schema.unreadable_dates(&parameters);
-        let message = || format!("the parameters have dates that can be misread: {}", join_first(&problems));
-        Ok((!problems.is_empty()).then(|| CallFault::local(message())))
+        if problems.is_empty() || self.judge().is_approved(index)? {
+            return Ok(None);
+        }
+        let message = format!("the parameters have dates that can be misread: {}", join_first(&problems));
+        Ok(Some(CallFault::local(message)))
     }
 
     /// The call that a step would make next.

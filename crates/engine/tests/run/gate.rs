@@ -147,6 +147,25 @@ fn a_suggestion_of_the_tool_does_not_change_a_recipient_that_the_request_names()
 }
 
 #[test]
+fn a_date_that_can_be_misread_reaches_no_call_that_changes_something() {
+    let schema = r#"{"properties": {"day": {"type": "string", "format": "date"}}}"#;
+    for class in [SideEffect::Undeclared, SideEffect::Idempotent, SideEffect::Keyed, SideEffect::Unsafe] {
+        for day in ["next Friday", "03/04/2024", "2024-02-30"] {
+            let begin = |planned: &str| {
+                let steps = vec![step("s", "act", &format!(r#"{{"day": "{planned}"}}"#))];
+                Play::begin(acting(class, schema, "book a room", started(Some(plan(steps)), policy())))
+            };
+            assert_eq!(begin(day).due(), ["s/context/1"], "{class} {day}");
+            let mut play = begin("2026-12-01");
+            play.answer_tool("s/call/1", 400, r#"{"error": "`day` is wrong"}"#);
+            let advice = format!(r#"{{"should_retry": true, "suggested_changes": {{"day": "{day}"}}}}"#);
+            play.answer_model("s/feedback/1", &advice);
+            assert!(!play.due().contains(&"s/call/2".to_owned()), "{class} {day}");
+        }
+    }
+}
+
+#[test]
 fn a_name_is_not_replaced_by_a_text_without_a_person() {
     let error = r#"{"error": "`to` is wrong"}"#;
     let advice = r#"{"should_retry": true, "suggested_changes": {"to": "eve\nand a second line"}}"#;
