@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use reknit::models::Target;
 use reknit::runtime::agent::Agent;
-use reknit::runtime::{NamedAgent, RunOwner};
+use reknit::runtime::{DriveError, NamedAgent, RunOwner, export, import, system_ms};
 use reknit::{ConfigBuilder, Reknit};
 use reknit_engine::{ApprovalRule, Confirmation, ConfirmingCall};
 use reknit_fakes::model::{RequestMatcher, Script};
 use reknit_fakes::tool::{CallMatcher, RunningTool};
 use reknit_fakes::{CallBarrier, Reply, ScriptedModel, ScriptedTool};
-use reknit_journal::{RunFilter, StatusFilter};
+use reknit_journal::{LeaseTerm, RunFilter, StatusFilter};
 use reknit_mcp_server::{McpServeError, McpServer, Offering};
 use reknit_plan::read_plan_file;
 use reknit_protocol::{Object, RunId, SideEffect, Value};
@@ -514,6 +514,25 @@ async fn a_run_of_another_owner_is_never_the_result_of_a_call() {
         let (_, again) = shop.pay(caller).await;
         assert_eq!(again, run, "a call of its own is remembered");
     }
+}
+
+#[tokio::test]
+async fn an_imported_run_is_never_the_result_of_a_call() {
+    let (elsewhere, shop) = (SharedShop::open(Vec::new()).await, SharedShop::open(Vec::new()).await);
+    let (_, id) = elsewhere.pay(("", false)).await;
+    let (from, into) = (&elsewhere.reknit.runtime().journal, &shop.reknit.runtime().journal);
+    let mut lines = Vec::new();
+    export(from, &RunId::new(&id), false, |line| {
+        lines.push(line);
+        Ok::<_, DriveError>(())
+    })
+    .await
+    .expect("it is exported");
+    let term = LeaseTerm { now_ms: system_ms(), ttl_ms: 1_000 };
+    import(into, &lines.join("\n"), term).await.expect("it is imported");
+    let (result, run) = shop.pay(("", false)).await;
+    assert_eq!((texts(&result)[0].as_str(), shop.tool.call_count()), ("paid", 1));
+    assert_ne!(run, id);
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! Imports a run that was exported as JSON lines.
 
 use reknit_journal::{Append, CreateError, DueEffect, Holder, Journal, LeaseTerm, NewEvent, NewRun};
-use reknit_protocol::RunId;
+use reknit_protocol::{InvalidRunId, RunId};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -9,6 +9,8 @@ use crate::export::ExportLine;
 
 /// The digest of the request of an imported run. No request has it, so `--run-id` never continues an imported run.
 const IMPORTED: &str = "imported";
+/// Its owner: nobody here has started it. Its id may follow from a call or a key, and must not make its result that of the call.
+const OWNER: &str = "(imported)";
 
 /// Why a run cannot be imported.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +27,13 @@ pub enum ImportError {
         /// The line, from 1.
         line: usize,
         problem: &'static str,
+    },
+    #[error("line {line} has an id that no run has")]
+    InvalidId {
+        /// The line, from 1.
+        line: usize,
+        #[source]
+        source: InvalidRunId,
     },
     /// The run has not ended. Where it comes from, it may go on, and its calls must not be made twice.
     #[error("run `{run}` has not ended, so only the journal that it comes from can continue it")]
@@ -66,6 +75,7 @@ fn read(text: &str) -> Result<Vec<Exported>, ImportError> {
         let out_of_order = |problem| ImportError::OutOfOrder { line, problem };
         if let ExportLine::Run { run, title, status, .. } = read {
             let Some(status) = status else { return Err(ImportError::NotEnded { run }) };
+            RunId::parse(run.as_str()).map_err(|source| ImportError::InvalidId { line, source })?;
             runs.push(Exported { run, title, status, events: Vec::new(), ending: None });
             continue;
         }
@@ -118,7 +128,11 @@ async fn store(journal: &Journal, exported: Exported, term: LeaseTerm) -> Result
         append = append.result(ending);
     }
     // It is created with its ending, so that no process continues it.
-    let new = NewRun { rest: Some(append), ..NewRun::new(run.clone(), title, IMPORTED, first) };
+    let new = NewRun {
+        rest: Some(append),
+        owner: Some(OWNER.to_owned()),
+        ..NewRun::new(run.clone(), title, IMPORTED, first)
+    };
     let created = journal.create(new, &Holder::this_process(), term).await;
     created.map(drop).map_err(|source| ImportError::Create { run, source })
 }

@@ -27,6 +27,21 @@ fn an_exported_run_is_shown_in_another_journal() {
     );
 }
 
+#[test]
+fn an_exported_run_with_an_id_that_no_run_has_is_not_imported() {
+    let world = World::new();
+    world.reknit(&["demo"]);
+    let exported = text(&world.output(&["runs", "export", "last"]).stdout);
+    let (head, rest) = exported.split_once("\"title\"").expect("a title");
+    for id in [r"x\u001b[2J\n", "../../etc/passwd", ""] {
+        let changed = format!("{{\"run\":{{\"run\":\"{id}\",\"title\"{rest}");
+        assert!(head.starts_with("{\"run\":{\"run\":\""), "{head}");
+        let world = World::new().file("run.jsonl", &changed);
+        let refused = world.reknit(&["runs", "import", "run.jsonl"]);
+        assert!(refused.contains("line 1 has an id that no run has") && !refused.contains('\u{1b}'), "{refused}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_that_has_not_ended_is_not_imported() {
     let (_shop, world) = shopping(&[("pay", "{}")]).await;

@@ -51,7 +51,7 @@ pub(super) async fn import_runs(files: &FileArguments, file: &Path) -> Result<Ex
 
 fn failure(error: &ImportError) -> Failure {
     let hint = match error {
-        ImportError::NotExported { .. } | ImportError::OutOfOrder { .. } => {
+        ImportError::NotExported { .. } | ImportError::OutOfOrder { .. } | ImportError::InvalidId { .. } => {
             "write the file with `reknit runs export RUN > run.jsonl`".to_owned()
         }
         ImportError::NotEnded { run } => format!("end it there, with `reknit runs resume {run}`, and export it again"),
