@@ -282,8 +282,8 @@ impl World {
     fn check_secrets(&self, sender: usize, sent: &Sent, text: &str, about: &str) {
         let other = &self.tenants[1 - sender];
         let asked = format!("{} {}", sent.path, sent.body);
-        let mut secrets = other.runs.iter().cloned().chain([other.secret()]);
-        let told = secrets.find(|secret| !asked.contains(secret.as_str()) && contains_word(text, secret));
+        let is_secret = |word: &str| other.runs.contains(word) || word == other.secret();
+        let told = words(text).find(|word| is_secret(word) && !asked.contains(word));
         assert_eq!(told, None, "{about}");
     }
 
@@ -374,11 +374,9 @@ impl World {
     }
 }
 
-/// Whether a text has a word, not only as a part of a longer one.
-fn contains_word(text: &str, word: &str) -> bool {
-    let is_part = |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '-');
-    text.match_indices(word)
-        .any(|(at, _)| !is_part(text[..at].chars().next_back()) && !is_part(text[at + word.len()..].chars().next()))
+/// What a text consists of. An id is one word.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|letter: char| !letter.is_alphanumeric() && letter != '-')
 }
 
 async fn play(operations: usize) {
