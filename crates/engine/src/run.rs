@@ -23,7 +23,7 @@ mod judge_call;
 mod knowledge;
 mod loops;
 mod parameter_leaves;
-mod placeholders;
+pub(crate) mod placeholders;
 mod repair_by_learned_rule;
 mod repair_by_model;
 mod repair_by_rules;

@@ -73,7 +73,7 @@ fn output_lines(plan_outputs: &PlanOutputs) -> Vec<String> {
         .collect()
 }
 
-/// A sentence about numbers in a model's answer that no result explains; `None` if all are explained.
+/// A sentence about numbers and addresses in a model's answer that no result explains; `None` if all are explained.
 pub(crate) fn doubt_about_answer(
     text: &str,
     request: &str,
@@ -83,8 +83,7 @@ pub(crate) fn doubt_about_answer(
 ) -> Option<String> {
     let (results, missing) = (results_text(steps, plan_outputs), missing_text(steps, plan_outputs));
     let sources = [request, &plan_parameters(plan), &results, &missing, &changed_text(steps)];
-    let numbers = numbers_in_text::unexplained_numbers(text, sources, steps.len());
-    (!numbers.is_empty()).then(|| format!("the answer says {}, which no result states", numbers.join(", ")))
+    numbers_in_text::doubt_about_text("answer", text, &sources, steps.len())
 }
 
 /// A sentence about numbers in the request that a model's plan does not use; `None` if it uses all.

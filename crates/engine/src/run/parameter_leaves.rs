@@ -52,11 +52,29 @@ pub(super) fn compare_with_replaced<'a>(first: &'a Object, parameters: &'a Objec
     }
 }
 
+/// Whether a schema lists the new value, and it is the only one listed that shortens the old word or is shortened by it: `Euro`
+/// for `EUR`.
+fn is_listed_form(old: &Value, new: &Value, schema: Option<&Value>) -> bool {
+    let listed = schema.and_then(|schema| schema.get("enum")?.as_array()).unwrap_or_default();
+    let (Some(old), Some(new)) = (old.as_str().map(str::to_lowercase), new.as_str()) else { return false };
+    let is_form = |word: &str| {
+        let word = word.to_lowercase();
+        word.len().min(old.len()) >= 3 && (word.starts_with(&old) || old.starts_with(&word))
+    };
+    let mut forms = listed.iter().filter_map(Value::as_str).filter(|word| is_form(word));
+    forms.next() == Some(new) && forms.next().is_none()
+}
+
 /// Collects the leaves of a parameter, each with what was written in its place.
 pub(super) fn collect<'a>(leaf: Leaf<'a>, leaves: &mut Vec<Leaf<'a>>) {
     let difference = match (leaf.written, leaf.value) {
         (Some(old), Some(new)) if old == new => ValueDifference::None,
-        (Some(old), Some(new)) if is_same_value(old, new) || is_word_for(old, new) || is_list_of(old, new) => {
+        (Some(old), Some(new))
+            if is_same_value(old, new)
+                || is_word_for(old, new)
+                || is_list_of(old, new)
+                || is_listed_form(old, new, leaf.schema) =>
+        {
             leaves.push(Leaf { difference: ValueDifference::Respelled, ..leaf });
             return;
         }
@@ -124,4 +142,25 @@ pub(super) fn top_level(at: &Path) -> Option<&str> {
 pub(super) fn display_path(at: &Path) -> String {
     let text = at.to_string();
     text.strip_prefix("$.").unwrap_or(&text).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_single_listed_form_of_a_word_is_another_spelling() {
+        let schema = Value::parse(r#"{"enum": ["EUR", "USD", "USDT", "cancelled"]}"#).expect("valid");
+        for (old, new, expected) in [
+            ("Euro", "EUR", true),
+            ("Euro", "USD", false),
+            ("cancel", "cancelled", true),
+            ("USDTether", "USDT", false),
+            ("Eu", "EUR", false),
+            ("Euro", "EUR1", false),
+        ] {
+            assert_eq!(is_listed_form(&old.into(), &new.into(), Some(&schema)), expected, "{old} {new}");
+        }
+        assert!(!is_listed_form(&"Euro".into(), &"EUR".into(), None));
+    }
 }

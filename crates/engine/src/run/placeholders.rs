@@ -71,27 +71,31 @@ impl Knowledge<'_> {
         // A person knows what is in a plan. The calls of a session have no plan: their model has read results.
         let is_by_model = self.started.plan.is_none() && self.planning.plan.is_some();
         let Some(schema) = planned.schema.as_ref().filter(|_| is_by_model) else { return Vec::new() };
-        let required = schema.source().get("required").and_then(Value::as_array).unwrap_or_default();
-        let literals = provenance.iter().filter(|(_, origin)| *origin == Provenance::Literal);
-        let named = literals.filter(|(name, _)| required.iter().any(|word| word.as_str() == Some(name)));
-        let found = named.filter_map(|(name, _)| {
-            let value = parameters.get(name)?;
-            let property = schema.source().get("properties").and_then(|properties| properties.get(name));
-            let is_open = !is_announced(value, property) && !self.states(value);
-            (is_open && is_placeholder(name, value)).then(|| (name.clone(), value.clone()))
+        let mut found = placeholders_in(schema.source(), parameters, &[self.request]);
+        found.retain(|(name, _)| {
+            provenance.iter().any(|(known, origin)| known == name && *origin == Provenance::Literal)
         });
-        found.collect()
+        found
     }
+}
 
-    /// Whether the request contains the value.
-    fn states(&self, value: &Value) -> bool {
-        let request = self.request;
-        match value {
-            Value::String(text) => {
-                !text.trim().is_empty() && request.to_lowercase().contains(&text.trim().to_lowercase())
-            }
-            _ => numbers_in(request).iter().any(|number| number.is_whole(0)) || request.to_lowercase().contains("zero"),
-        }
+/// The required targets and quantities of a call that are placeholders, and that none of the texts states.
+pub(crate) fn placeholders_in(schema: &Value, parameters: &Object, texts: &[&str]) -> Vec<(String, Value)> {
+    let required = schema.get("required").and_then(Value::as_array).unwrap_or_default();
+    let named = parameters.iter().filter(|(name, _)| required.iter().any(|word| word.as_str() == Some(*name)));
+    let found = named.filter(|(name, value)| {
+        let property = schema.get("properties").and_then(|properties| properties.get(name));
+        is_placeholder(name, value) && !is_announced(value, property) && !texts.iter().any(|text| states(text, value))
+    });
+    found.map(|(name, value)| (name.to_owned(), value.clone())).collect()
+}
+
+/// Whether a text contains the value.
+fn states(text: &str, value: &Value) -> bool {
+    let words = text.to_lowercase();
+    match value {
+        Value::String(stated) => !stated.trim().is_empty() && words.contains(&stated.trim().to_lowercase()),
+        _ => words.contains("zero") || numbers_in(text).iter().any(|number| number.is_whole(0)),
     }
 }
 

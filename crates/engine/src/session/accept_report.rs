@@ -1,5 +1,6 @@
 //! Ends a session with a report that its author was able to write.
 
+use reknit_mend::Rung;
 use reknit_model_api::Message;
 use reknit_protocol::{Object, Value};
 
@@ -8,8 +9,9 @@ use super::report_draft::{FallbackReport, ReportDraft};
 use super::state::{AbortReason, Phase};
 use crate::internal_error::InternalError;
 use crate::record::SessionRecord;
-use crate::report::{FinalTurnReason, Report, ReportSource, ReportStatus, SessionExit, SyntheticReason};
-use crate::synthesis::numbers_in_text::unexplained_numbers;
+use crate::report::{FinalTurnReason, MendedCall, Report, ReportSource, ReportStatus, SessionExit, SyntheticReason};
+use crate::session_texts::REPORT_TOOL;
+use crate::synthesis::numbers_in_text::doubt_about_text;
 
 impl Session {
     /// Ends with a report of the model. The draft has passed its checks.
@@ -68,7 +70,8 @@ impl Session {
         if let Some(text) = &self.state.ending.last_text {
             content = format!("{content}\n\nThe last text of the model, which nothing confirms:\n\n{text}");
         }
-        let draft = ReportDraft { content, content_json: None, metadata, status: ReportStatus::Failure };
+        let (status, changes) = (ReportStatus::Failure, Vec::new());
+        let draft = ReportDraft { content, content_json: None, metadata, status, changes };
         self.end(ReportSource::Synthetic, draft, Some(reason), exit);
     }
 
@@ -91,6 +94,15 @@ impl Session {
         self.state.account.spent.release(std::mem::take(&mut self.state.account.report_reserve));
         let mut doubts = if source == ReportSource::Synthetic { Vec::new() } else { self.doubts(&draft.content) };
         let (status, not_done) = self.judge(draft.status, &mut doubts);
+        let turn = self.state.current.number;
+        let fixed = draft.changes.into_iter().map(|change| MendedCall {
+            turn,
+            call: "report".to_owned(),
+            tool: REPORT_TOOL.to_owned(),
+            rung: Rung::Schema,
+            change,
+        });
+        self.state.calls.mended.extend(fixed);
         let report = Report {
             format: self.started.rules.report.format,
             content: draft.content,
@@ -101,7 +113,7 @@ impl Session {
             forced_final_reason: self.state.ending.final_turn_reason,
             synthetic_reason,
             exit,
-            turn: self.state.current.number,
+            turn,
             final_report_attempts: self.state.ending.final_report_attempts,
             spent: self.spent(),
             totals: self.state.totals.clone(),
@@ -123,15 +135,14 @@ impl Session {
         self.state.phase = Phase::Ended(report);
     }
 
-    /// The doubts about the text of a report.
+    /// The doubts about the text of a report. What was sent with a call that succeeded and changed something is a fact.
     pub(super) fn doubts(&self, content: &str) -> Vec<String> {
+        let sent = self.state.calls.completed.iter().map(|call| Value::from(call.sent.parameters.clone()).to_string());
+        let sent: Vec<String> = sent.collect();
         let known = self.state.history.iter().filter(|message| !matches!(message, Message::Assistant { .. }));
         let known = known.map(Message::text).chain(self.state.stored_results.texts());
         let counted = usize::try_from(self.state.calls.successful).unwrap_or(usize::MAX);
-        let numbers = unexplained_numbers(content, known, counted);
-        if numbers.is_empty() {
-            return Vec::new();
-        }
-        vec![format!("the report says {}, which no result states", numbers.join(", "))]
+        let known: Vec<&str> = known.chain(sent.iter().map(String::as_str)).collect();
+        doubt_about_text("report", content, &known, counted).into_iter().collect()
     }
 }

@@ -8,7 +8,7 @@ use reknit_model_api::{
 
 use super::Session;
 use super::classify_answer::{AnswerClassifier, ClassifiedAnswer};
-use super::report_draft::ReportReader;
+use super::report_draft::{ReportReader, written_text};
 use super::state::{Notice, Phase, RetryReason};
 use crate::budget::Bill;
 use crate::event::EventKind;
@@ -146,8 +146,8 @@ impl Session {
             self.state.rotation.restart();
             return self.act_on_answer(answer, classified, attempts);
         };
-        if !answer.text.trim().is_empty() {
-            self.state.ending.last_text = Some(answer.text.trim().to_owned());
+        if let Some(text) = written_text(&answer) {
+            self.state.ending.last_text = Some(text);
         }
         let asks_again = classified.asks_again;
         // Only doubled once, and only as long as answers are cut off: a second truncated answer must become shorter.

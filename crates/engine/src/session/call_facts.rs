@@ -18,6 +18,8 @@ pub(super) struct CallFacts {
     pub(super) failed: Vec<FailedCall>,
     /// What the plans and agents that were called did not do.
     pub(super) unfinished: Vec<UnfinishedChild>,
+    /// What calls that succeeded were sent although it looks like a placeholder, one sentence each.
+    pub(super) placeholders: Vec<String>,
     /// How many sentences about uncertain calls earlier messages have left.
     pub(super) in_doubt_before: usize,
 }

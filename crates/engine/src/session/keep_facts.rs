@@ -2,7 +2,7 @@
 
 use reknit_mend::Fate;
 use reknit_model_api::Message;
-use reknit_protocol::{Object, SideEffect};
+use reknit_protocol::{Object, SideEffect, Value};
 
 use super::Session;
 use super::call::{Call, Callee, ToolOutput};
@@ -11,6 +11,7 @@ use super::state::{CallLog, State};
 use crate::answer::{Outcome, StepReport};
 use crate::business_key::UncertainCall;
 use crate::report::ReportStatus;
+use crate::run::placeholders::placeholders_in;
 use crate::verdict::{Fact, verdict};
 
 impl Session {
@@ -25,13 +26,27 @@ impl Session {
             (Fact::InventedFigures, !doubts.is_empty() && calls.succeeded == 0 && has_tools),
             (Fact::UnfinishedChild, calls.unfinished.iter().any(|child| !child.is_complete)),
         ];
-        for doubt in calls.unfinished.iter().flat_map(|child| &child.doubts) {
+        for doubt in calls.unfinished.iter().flat_map(|child| &child.doubts).chain(&calls.placeholders) {
             if !doubts.contains(doubt) {
                 doubts.push(doubt.clone());
             }
         }
         let facts = facts.into_iter().filter_map(|(fact, holds)| holds.then_some(fact));
         (verdict(claim.into(), facts).into(), calls.not_done())
+    }
+
+    /// A placeholder that a tool accepted, and that neither the user nor a result states.
+    fn doubts_about_placeholders(&self, name: &str, sent: &UncertainCall) -> Vec<String> {
+        let Some(schema) = self.setup.toolbox.schema_of(name) else { return Vec::new() };
+        let told = self.state.history.iter().filter(|message| !matches!(message, Message::Assistant { .. }));
+        let told: Vec<&str> = told.map(Message::text).chain(self.state.stored_results.texts()).collect();
+        let doubt = |(parameter, value): &(String, Value)| {
+            format!(
+                "`{}` of `{}` was sent `{parameter}: {value}`, which looks like a placeholder: nothing states it",
+                sent.capability, sent.tool
+            )
+        };
+        placeholders_in(schema, &sent.parameters, &told).iter().map(doubt).collect()
     }
 
     /// A report that is kept, and whose author has not seen the results of a turn, is no success.
@@ -56,7 +71,7 @@ impl Session {
         results: &[ToolOutput],
     ) {
         let mut steps = reports.iter().zip(sent);
-        let (mut done, mut failed) = (Vec::new(), Vec::new());
+        let (mut done, mut failed, mut placeholders) = (Vec::new(), Vec::new(), Vec::new());
         let mut succeeded = 0;
         for (call, result) in calls.iter().zip(results) {
             let is_tool = !matches!(call.callee, Callee::StoredResult | Callee::EarlierResult(_) | Callee::SameTurn(_));
@@ -65,7 +80,10 @@ impl Session {
             let Some((report, parameters)) = steps.next() else { continue };
             let sent = UncertainCall { parameters, ..written };
             match &report.outcome {
-                Outcome::Done(_) => done.push(sent),
+                Outcome::Done(_) => {
+                    placeholders.extend(self.doubts_about_placeholders(&call.for_history.name, &sent));
+                    done.push(sent);
+                }
                 // What may have happened has a sentence of its own, as has a call that was not made because of it.
                 Outcome::Failed { fate: Fate::Unknown, .. } => {}
                 _ if self.state.calls.uncertain.iter().any(|uncertain| uncertain.is_same_as(&sent)) => {}
@@ -84,6 +102,7 @@ impl Session {
         for call in &done {
             facts.add_success(call, &request, &results);
         }
+        facts.placeholders.extend(placeholders);
         for call in failed {
             facts.add_failure(call);
         }

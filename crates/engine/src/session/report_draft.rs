@@ -1,9 +1,10 @@
 //! The report of a session: read from a model's answer and checked before anything is decided. Every session ends with exactly one
 //! report, in which code looks for figures that nothing states.
 
+use reknit_model_api::ModelAnswer;
 use reknit_protocol::spelling::{are_alike, folded};
 use reknit_protocol::{Object, Value, exact};
-use reknit_salvage::{Schema, call_of_object, fit, read_complete};
+use reknit_salvage::{Schema, call_of_object, describe_fixes, fit, read_complete};
 use serde::{Deserialize, Serialize};
 
 use crate::record::CollapseReason;
@@ -20,6 +21,9 @@ pub(super) struct ReportDraft {
     #[serde(with = "exact")]
     pub(super) metadata: Object,
     pub(super) status: ReportStatus,
+    /// How the JSON was changed to fit its schema.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) changes: Vec<String>,
 }
 
 /// A report that is committed if the model gives no better one.
@@ -86,22 +90,24 @@ impl ReportReader<'_> {
             let reason = format!("`report_format` must be `{}`, not `{wanted}`", self.format.as_str());
             return Err(RejectedReport::attempt(reason));
         }
-        let (content, content_json) = match self.format {
-            ReportFormat::Text | ReportFormat::Markdown => (text_content(field(parameters, &CONTENT))?, None),
+        let (content, content_json, changes) = match self.format {
+            ReportFormat::Text | ReportFormat::Markdown => {
+                (text_content(field(parameters, &CONTENT))?, None, Vec::new())
+            }
             ReportFormat::Json => {
-                let value = self.json(parameters)?;
-                (value.to_pretty(), Some(value))
+                let (value, changes) = self.json(parameters)?;
+                (value.to_pretty(), Some(value), changes)
             }
         };
         let metadata = parameters.get("metadata").and_then(Value::as_object).cloned().unwrap_or_default();
         // Parameters that are the report itself may have a `status` of their own.
-        let is_envelope = content_json.as_ref() != Some(&Value::Object(parameters.clone()));
+        let is_envelope = field(parameters, &[CONTENT_JSON]).or_else(|| field(parameters, &CONTENT)).is_some();
         let status = if is_envelope { status(parameters.get("status")) } else { ReportStatus::Success };
-        Ok(ReportDraft { content, content_json, metadata, status })
+        Ok(ReportDraft { content, content_json, metadata, status, changes })
     }
 
-    /// The JSON of a report: `content_json`, or the text content, or the parameters themselves.
-    fn json(self, parameters: &Object) -> Result<Value, RejectedReport> {
+    /// The JSON of a report (`content_json`, or the text content, or the parameters themselves), and its changes.
+    fn json(self, parameters: &Object) -> Result<(Value, Vec<String>), RejectedReport> {
         let given = field(parameters, &[CONTENT_JSON]).or_else(|| field(parameters, &CONTENT));
         let value = match given {
             Some(Value::String(text)) => read_complete(text).map_err(RejectedReport::attempt)?,
@@ -112,9 +118,14 @@ impl ReportReader<'_> {
         };
         let Some(schema) = self.schema else {
             let reason = format!("`content_json` must be an object, not {}", value.kind());
-            return if value.as_object().is_some() { Ok(value) } else { Err(RejectedReport::attempt(reason)) };
+            return if value.as_object().is_some() {
+                Ok((value, Vec::new()))
+            } else {
+                Err(RejectedReport::attempt(reason))
+            };
         };
-        fit(value, schema).map(|fitted| fitted.value).map_err(|misfit| {
+        let fitted = fit(value, schema).map(|fitted| (fitted.value, describe_fixes(&fitted.fixes)));
+        fitted.map_err(|misfit| {
             let problems: Vec<String> = misfit.problems.iter().map(|problem| format!("- {problem}")).collect();
             RejectedReport::attempt(format!("`content_json` does not fit its schema:\n{}", problems.join("\n")))
         })
@@ -149,6 +160,7 @@ impl ReportReader<'_> {
                 content_json: None,
                 metadata: Object::new(),
                 status: ReportStatus::Partial,
+                changes: Vec::new(),
             },
             ReportFormat::Json => self.read(&Object::from([(CONTENT_JSON, Value::from(text))])).ok()?,
         };
@@ -179,6 +191,20 @@ fn status(stated: Option<&Value>) -> ReportStatus {
 /// Whether this is a name of the report tool.
 pub(super) fn is_report(name: &str) -> bool {
     are_alike(name, REPORT_TOOL) || are_alike(name, REPORT_ALIAS)
+}
+
+/// What an answer without a result says to the user: its text, or the content of a report that was rejected.
+pub(super) fn written_text(answer: &ModelAnswer) -> Option<String> {
+    let of_report = || {
+        let call = answer.tool_calls.iter().rfind(|call| is_report(&call.name))?;
+        let arguments = Value::parse(&call.arguments).ok();
+        let content =
+            arguments.as_ref().and_then(Value::as_object).and_then(|object| field(object, &CONTENT)?.as_str());
+        Some(content.unwrap_or(&call.arguments).trim().to_owned())
+    };
+    let text = answer.text.trim();
+    let text = if text.is_empty() { of_report() } else { Some(text.to_owned()) };
+    text.filter(|text| !text.is_empty())
 }
 
 /// Whether an object has the keys of the report tool. Other JSON is not a report.

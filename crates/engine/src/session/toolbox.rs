@@ -121,6 +121,11 @@ impl Toolbox {
         self.entries.iter().find(|entry| entry.name == name).map(|entry| entry.class)
     }
 
+    /// The schema of the parameters of a tool.
+    pub(super) fn schema_of(&self, name: &str) -> Option<&Value> {
+        self.definitions.iter().find(|tool| tool.name == name).map(|tool| &tool.schema)
+    }
+
     /// Whether there are tools besides the report.
     pub(super) fn has_tools(&self) -> bool {
         !self.definitions.is_empty()

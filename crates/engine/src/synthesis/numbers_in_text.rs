@@ -1,5 +1,5 @@
-//! Finds the numbers in a text and decides whether other texts explain them. A model may copy a number wrongly into an
-//! answer, and a planner may overlook one.
+//! Finds the numbers and addresses in a text and decides whether other texts explain them. A model may copy one wrongly into
+//! an answer, and a planner may overlook a number.
 
 use std::collections::HashSet;
 
@@ -190,14 +190,42 @@ pub(crate) fn parse_numbers(text: &str) -> Vec<Number> {
 }
 
 /// The numbers in `text` that none of the other texts explains, without duplicates.
-pub(crate) fn unexplained_numbers<'a>(
-    text: &str,
-    others: impl IntoIterator<Item = &'a str>,
-    max_count: usize,
-) -> Vec<String> {
+fn unexplained_numbers<'a>(text: &str, others: impl IntoIterator<Item = &'a str>, max_count: usize) -> Vec<String> {
     let known: Vec<TextNumber> = others.into_iter().flat_map(numbers_in).collect();
     let is_explained = |number: &TextNumber| known.iter().any(|other| number.can_come_from(other));
     texts_without(numbers_in(text), |number| number.is_count_up_to(max_count) || is_explained(number))
+}
+
+/// A sentence about the numbers and e-mail addresses in a text of a model that none of the other texts explains.
+pub(crate) fn doubt_about_text(whose: &str, text: &str, others: &[&str], max_count: usize) -> Option<String> {
+    let mut found = unexplained_numbers(text, others.iter().copied(), max_count);
+    found.extend(unexplained_addresses(text, others));
+    (!found.is_empty()).then(|| format!("the {whose} says {}, which no result states", found.join(", ")))
+}
+
+/// The e-mail addresses in `text` that none of the other texts has, without duplicates. Letter case does not count.
+fn unexplained_addresses(text: &str, others: &[&str]) -> Vec<String> {
+    let addresses = addresses_in(text);
+    if addresses.is_empty() {
+        return Vec::new();
+    }
+    let known: HashSet<String> = others.iter().flat_map(|other| addresses_in(other)).map(str::to_lowercase).collect();
+    let mut seen = HashSet::new();
+    let unexplained = addresses.into_iter().filter(|address| !known.contains(&address.to_lowercase()));
+    unexplained.filter(|address| seen.insert(*address)).map(str::to_owned).collect()
+}
+
+fn addresses_in(text: &str) -> Vec<&str> {
+    let is_address = |word: &&str| {
+        word.split_once('@').is_some_and(|(user, host)| {
+            !user.is_empty()
+                && !host.contains('@')
+                && host.split('.').count() > 1
+                && host.split('.').all(|label| !label.is_empty())
+        })
+    };
+    let words = text.split(|c: char| !(c.is_alphanumeric() || "@.+-_%".contains(c)));
+    words.map(|word| word.trim_matches(['.', '-', '_'])).filter(is_address).collect()
 }
 
 /// The texts of the numbers that are not explained, without duplicates.
@@ -267,6 +295,21 @@ mod tests {
             assert_eq!(unexplained_numbers(number, [known], 0).is_empty(), expected, "{number} from {known}");
         }
     }
+
+    #[test]
+    fn an_address_that_no_other_text_has_is_a_doubt() {
+        for (text, known, expected) in [
+            ("The mail to eve@example.com is sent.", "Write to ann@example.com.", Some("eve@example.com")),
+            ("Sent to Ann@Example.com, and to <bob.b@example.com>.", "ann@example.com; bob.b@example.com", None),
+            ("Sent to ann@example.co", "to ann@example.com", Some("ann@example.co")),
+            ("Ask @ann, 3@4 or a@b about it.", "", None),
+        ] {
+            let doubt = doubt_about_text("report", text, &[known], 9);
+            let expected = expected.map(|address| format!("the report says {address}, which no result states"));
+            assert_eq!(doubt, expected, "{text}");
+        }
+    }
+
     proptest! {
         #[test]
         fn every_number_explains_itself_and_its_truncations(

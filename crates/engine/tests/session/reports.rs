@@ -77,6 +77,12 @@ fn a_report_that_violates_its_schema_is_rejected_with_the_reason() {
     driver.answer(calling(&[("agent__final_report", r#"{"content_json": {"total": "3"}}"#)]));
     assert_eq!(driver.report().content_json, Some(json(r#"{"total": 3}"#)), "the value is coerced");
     assert_eq!(driver.report().final_report_attempts, 2);
+    let fixed: Vec<_> = driver.report().mended.iter().map(|mend| (mend.tool.as_str(), mend.change.as_str())).collect();
+    assert_eq!(
+        fixed,
+        [("agent__final_report", "$.total: converted a string to a number: `\"3\"` -> `3`")],
+        "a change of the report is recorded"
+    );
 }
 
 #[test]

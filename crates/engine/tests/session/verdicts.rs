@@ -210,6 +210,27 @@ fn figures_are_invented_if_the_tools_of_the_agent_could_not_be_reached() {
 }
 
 #[test]
+fn a_placeholder_that_a_tool_accepted_is_a_doubt_unless_somebody_states_it() {
+    for (input, amount, doubts) in
+        [("What is it in won?", 0, 1), ("What are 0 euros in won?", 0, 0), ("What is it in won?", 5, 0)]
+    {
+        let mut driver = TestDriver::begin(SessionStarted { input: input.to_owned(), ..started() });
+        call(&mut driver, &[("shop__convert", &format!(r#"{{"amount": {amount}}}"#))], &[200]);
+        driver.answer(reporting("It was converted."));
+        assert_eq!(driver.report().doubts.len(), doubts, "{input} {amount}: {:?}", driver.report().doubts);
+    }
+}
+
+#[test]
+fn what_a_call_that_changed_something_was_sent_may_be_reported() {
+    for (text, doubts) in [("Paid ann 5 dollars.", 0), ("Paid ann 4711 dollars.", 1), ("Paid eve@example.com.", 1)] {
+        let mut driver = called(&[REFUND], &[200]);
+        driver.answer(reporting(text));
+        assert_eq!(driver.report().doubts.len(), doubts, "{text}: {:?}", driver.report().doubts);
+    }
+}
+
+#[test]
 fn the_facts_of_a_message_are_its_own() {
     let mut driver = called(&[REFUND], &[400]);
     driver.answer(reporting("Refused."));
@@ -234,19 +255,28 @@ fn a_session_without_a_report_quotes_the_last_text_of_its_model() {
     let report = driver.report();
     assert_eq!(report.status, ReportStatus::Failure);
     assert!(report.content.contains("nothing confirms:\n\nThe order was sent on Monday, and"), "{}", report.content);
+
+    let mut driver = TestDriver::begin(crate::driver::with_json_report());
+    while driver.session.report().is_none() {
+        driver.answer(reporting("It is 120.5."));
+    }
+    let content = &driver.report().content;
+    assert!(content.ends_with("nothing confirms:\n\nIt is 120.5."), "a rejected report is quoted: {content}");
 }
 
 #[test]
 fn a_status_inside_of_a_json_report_is_not_the_status_of_the_session() {
     use reknit_engine::{ReportFormat, ReportRules};
     let schema = crate::driver::json(
-        r#"{"type": "object", "required": ["status"], "properties": {"status": {"type": "string"}}}"#,
+        r#"{"type": "object", "required": ["status"], "properties": {"status": {"type": "string"}, "id": {"type": "number"}}}"#,
     );
-    let mut driver = TestDriver::begin(with_rules(|rules| {
-        rules.report = ReportRules { format: ReportFormat::Json, schema: Some(schema) }
-    }));
-    driver.answer(calling(&[("agent__final_report", r#"{"status": "failed"}"#)]));
-    assert_eq!(driver.report().status, ReportStatus::Success, "the order failed, not the session");
+    for report in [r#"{"status": "failed"}"#, r#"{"status": "failed", "id": "7"}"#] {
+        let schema = Some(schema.clone());
+        let mut driver =
+            TestDriver::begin(with_rules(|rules| rules.report = ReportRules { format: ReportFormat::Json, schema }));
+        driver.answer(calling(&[("agent__final_report", report)]));
+        assert_eq!(driver.report().status, ReportStatus::Success, "the order failed, not the session: {report}");
+    }
 }
 
 /// A session whose refunds are confirmed by a look at the order, after one refund with these replies to the two calls.
