@@ -1,11 +1,10 @@
 """Why Reknit is as it is where a peer is better, by scenario. The report prints them beside the figures; it fails if one is missing."""
 
 REASONS = {
-    "zero-accepted": "neither the tool nor its schema says that 0 is wrong, so there is no failure to mend. A schema with a minimum says so, and an approval rule or "
-    "`expect` of a plan catches it; a guess about which zero was meant would be worse",
-    "kill-undeclared-unprocessed": 'it runs with `[effects] undeclared = "ask"`, so it asks a person about a call of which nothing is declared. Its default is to send the call again, '
-    "which is the other mistake: those that are right here send the mail twice if the process is killed after the mail was sent. A tool that is declared `keyed` or "
-    "`unsafe`, or that can be looked up, needs no such choice",
+    "zero-accepted": "neither the tool nor its schema says that 0 is wrong, so there is no failure to mend. Nothing states the 0, so the caller gets a doubt with the answer. "
+    "A schema with a minimum makes it a failure, and `expect` catches it; a guess about which zero was meant would be worse",
+    "kill-undeclared-unprocessed": "of a call of which nothing is declared, nobody can know whether it took effect, so a person is asked. To make it again would send the mail twice "
+    "if the process is killed after the mail was sent. A tool that is declared `keyed`, or that can be looked up, needs no such choice",
     "invented-field": "the model is told that there is no such field, because it may have meant something by it (here: to notify the customer). The peers drop it in silence",
     "twice-on-purpose": "a call that succeeded is made again only with a reason, for which the model is asked once. The price of the two scenarios above it, in which the peers order twice",
     "endless-loop": "an agent that has used up its turns is asked for a report of what it knows, up to three times. The peers end with an error",
@@ -18,3 +17,8 @@ REASONS = {
     "over_path": "Reknit waits up to a quarter longer than `Retry-After` says, so that many clients do not come back at the same moment, and longer each time that the service refuses again",
     "reject": "the model reads why the transfer was rejected and may propose something else. io-harness ends the run",
 }
+
+REASONS |= dict.fromkeys(
+    ["claim-failed-pay-503", "claim-slow-pay", "claim-slow-get_stock", "down-stock", "down-order"],
+    "the model reads the error and answers, and the report says what failed. LangGraph and PydanticAI end the run with the error",
+)

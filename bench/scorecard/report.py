@@ -35,6 +35,90 @@ TITLES = {
 }
 
 
+# Notes, each with the system that must have been played in all groups for it to be of interest.
+NOTES = [
+    (
+        "",
+        "- Reknit was changed after earlier reports of these scenarios: it was wrong about the same order twice in one turn, arguments inside a member `arguments`, and the page of a login, and asked a\n"
+        "  model again in each turn that does not exist or whose content filter blocks the request. No peer had that chance.",
+    ),
+    (
+        "io-harness",
+        "- The scripted model was changed for io-harness: it reads results in a tag and below a header, takes a result marked as truncated for a result, and finds its calls without its ids.\n"
+        "  For Everruns, it knows the words with which Everruns marks one.",
+    ),
+    (
+        "",
+        "- An agent of Reknit answers by calling a tool (`final_report`), and the scripted model calls it where it is offered. A model that only ever writes text is asked for the call\n"
+        "  again, five times with these settings, and the run ends as `partial` with that text. Tried once, with LangGraph and Rig beside it: they need one call, and say `done`.\n"
+        "  So does Reknit with `textAnswers: true` in the agent file, which is off by default: a model that announces a call and does not make it (the scenarios have one) would then be believed.",
+    ),
+    (
+        "io-harness",
+        "- With the real model, Reknit was played a second time after the error of a rejected call was changed: it said that no model may correct the call, and now says that the call can be made\n"
+        "  again with corrected arguments. The outcomes are the same: this small model reports the error instead of calling again.",
+    ),
+    (
+        "vercel",
+        "- In the scenario in which a model misspells what is approved, most peers show the text of the model to the person, and send what their types made of it. Executed and\n"
+        "  shown are compared exactly, so that counts as wrong.",
+    ),
+    (
+        "vercel",
+        "- Retries of a model are not counted as extra effects; calls that it repeats after an error are, if both took effect. The OpenAI Agents SDK, the Vercel AI SDK, Mastra and\n"
+        "  the loop over LiteLLM show every error of a tool to the model, as is their default, so it repeats calls whose outcome is unknown. LangGraph and PydanticAI end the run.",
+    ),
+    (
+        "vercel",
+        "- The OpenAI Agents SDK, the Vercel AI SDK and Everruns (but for OpenRouter's) have no fallback models of their own, which decides most scenarios with model servers that fail for ever.",
+    ),
+    (
+        "mastra",
+        "- Durable agents of Mastra are in beta. After a kill they make the call again, and end with an error.",
+    ),
+    (
+        "rig",
+        "- Rig is an agent with hooks where nothing is killed or approved, and a run that is driven step by step, with its state in a file, where something is: as its documentation does both.\n"
+        "  A step that was killed is made again, whatever its tool is.",
+    ),
+    (
+        "io-harness",
+        "- io-harness offers its tools for files, git and commands in every request, which are most of its tokens. Its tools get no id of a call, so here the idempotency key is made of the\n"
+        "  arguments, and the same order twice is one order. It replaces the ids of calls by its own; the scripted model then finds its calls by tool and arguments. An approval is\n"
+        "  about a tool for the rest of the run and not about a call, and is asked for again if the process is killed after it.",
+    ),
+    (
+        "everruns",
+        "- Everruns runs as its documentation recommends for work that survives its process: sessions in SQLite (`SqliteHosting`) with their supervisor, not the older local profile, which it deprecates;\n"
+        "  its Base harness (repair of calls, detection of loops, compaction, parallel calls) without the files, shell and subagents of the larger ones; its default retries of a model server; durable\n"
+        "  approvals; tools that may be called twice declared `idempotent`; and its own idempotency key. It always streams. A connection to a model server that was reset or cut was not tried again.",
+    ),
+    (
+        "everruns",
+        "- Everruns does not make a call again that a kill interrupted and that is not `idempotent`: it tells the model that the outcome is unknown. The scripted model then repeats the call, as after any\n"
+        "  error, and the second effect counts; another model may do better. An approval is about one call, and is asked for again if the process is killed while the call is made. A session goes on\n"
+        "  about ten seconds after its process was killed. What it has stored when it is killed right after an answer varies: in five plays, the refund was made twice\n"
+        "  in four and once in one, and the mail was sent twice in four and once in one. The play that is shown is the last one.",
+    ),
+    (
+        "",
+        "- In “Claimed, not done”, the caller of Reknit is told by the status of the report, which is the exit status too, or by a doubt beside the answer. Reknit was changed after earlier\n"
+        "  plays of these scenarios: it believed an address that nobody had named, and doubted an amount that it had paid. No peer had that chance.\n"
+        "  A peer that ends with an exception has told its caller. The `text` of Mastra is that of all its answers, so an early report stays in front of the right one.",
+    ),
+    (
+        "",
+        "- A tool of which nothing is declared (the mail) is connected to Reknit as plain HTTP: by default, a person is asked if nobody knows whether a call of it took effect. As a tool of the\n"
+        "  tool protocol it would be sent again under its key, as that protocol has it, and a service that ignores keys would send the mail twice.",
+    ),
+    (
+        "",
+        "- A refund that is rejected after it was accepted has a list of refunds to look at, and Reknit is told so (`[[confirm]]`). A call that is answered with 202 has a URL with its state, which\n"
+        "  Reknit asks for, and which the HTTP client of the peers, plain code of ours, does not.",
+    ),
+]
+
+
 def judged(cell: dict) -> dict:
     """A cell with the verdict that follows from its facts, so that a change of the judge needs no other play."""
     scenario = next((s for s in SCENARIOS if s.id == cell["scenario"]), None)
@@ -163,7 +247,7 @@ def differences(results: Results) -> list[str]:
         right = [results.systems[system]["label"] for system, cell in peers.items() if cell["verdict"] == CORRECT]
         able = [cell for cell in peers.values() if cell["verdict"] != NOT_APPLICABLE]
         if ours["verdict"] != CORRECT:
-            who = "correct: " + ", ".join(right) if right else "no peer is correct either"
+            who = "correct: " + ", ".join(right) if right else "no peer is correct either" if able else "no peer was played"
             worse.append(f"- {s['title']}: {ours['verdict']} ({ours['why']}); {who}. Why: {reason_of(s)}.")
         elif able and not right:
             alone.append(f"- {s['title']}")
@@ -254,14 +338,17 @@ def with_a_real_model(plays: list[dict]) -> list[str]:
 def page(results: Results, plays: list[dict]) -> str:
     value = results.value
     machine = value["machine"]
-    versions = [f"- {entry['label']}: {entry['version']}, played on {entry['played']}" for entry in results.systems.values()]
+    versions = [
+        f"- {entry['label']}: {entry['version']}, {len(results.of(system))} scenarios, played on {entry['played']}" for system, entry in results.systems.items() if results.of(system)
+    ]
     common = len(results.common())
     lines = [
         "# Scorecard",
         "",
         "This page is generated by `bench/scorecard/report.py` from raw results; do not edit it.",
         "",
-        f"Reknit and its peers in the same {len(results.scenarios)} scenarios, over the same scripted models and real tool servers on loopback.",
+        f"Reknit and its peers in {len(results.scenarios)} scenarios, over the same scripted models and real tool servers on loopback.",
+        *partly_played(results),
         f"Played on {machine['system']} with {machine['cores']} cores, each system at the time below.",
         "The charts, the raw results and the transcripts of every scenario are in `scorecard.tar.gz` of each release; `bench/scorecard/run` and `report.py` make them in `docs/scorecard/`.",
         "",
@@ -302,33 +389,7 @@ def page(results: Results, plays: list[dict]) -> str:
         "",
         "## Notes",
         "",
-        "- Reknit was changed after earlier reports of these scenarios: it was wrong about the same order twice in one turn, arguments inside a member `arguments`, and the page of a login, and asked a",
-        "  model again in each turn that does not exist or whose content filter blocks the request. No peer had that chance.",
-        "- The scripted model was changed for io-harness: it reads results in a tag and below a header, takes a result marked as truncated for a result, and finds its calls without its ids.",
-        "  For Everruns, it knows the words with which Everruns marks one.",
-        "- An agent of Reknit answers by calling a tool (`final_report`), and the scripted model calls it where it is offered. A model that only ever writes text is asked for the call",
-        "  again, five times with these settings, and the run ends as `partial` with that text. Tried once, with LangGraph and Rig beside it: they need one call, and say `done`.",
-        "  So does Reknit with `textAnswers: true` in the agent file, which is off by default: a model that announces a call and does not make it (the scenarios have one) would then be believed.",
-        "- With the real model, Reknit was played a second time after the error of a rejected call was changed: it said that no model may correct the call, and now says that the call can be made",
-        "  again with corrected arguments. The outcomes are the same: this small model reports the error instead of calling again.",
-        "- In the scenario in which a model misspells what is approved, most peers show the text of the model to the person, and send what their types made of it. Executed and",
-        "  shown are compared exactly, so that counts as wrong.",
-        "- Retries of a model are not counted as extra effects; calls that it repeats after an error are, if both took effect. The OpenAI Agents SDK, the Vercel AI SDK, Mastra and",
-        "  the loop over LiteLLM show every error of a tool to the model, as is their default, so it repeats calls whose outcome is unknown. LangGraph and PydanticAI end the run.",
-        "- The OpenAI Agents SDK, the Vercel AI SDK and Everruns (but for OpenRouter's) have no fallback models of their own, which decides most scenarios with model servers that fail for ever.",
-        "- Durable agents of Mastra are in beta. After a kill they make the call again, and end with an error.",
-        "- Rig is an agent with hooks where nothing is killed or approved, and a run that is driven step by step, with its state in a file, where something is: as its documentation does both.",
-        "  A step that was killed is made again, whatever its tool is.",
-        "- io-harness offers its tools for files, git and commands in every request, which are most of its tokens. Its tools get no id of a call, so here the idempotency key is made of the",
-        "  arguments, and the same order twice is one order. It replaces the ids of calls by its own; the scripted model then finds its calls by tool and arguments. An approval is",
-        "  about a tool for the rest of the run and not about a call, and is asked for again if the process is killed after it.",
-        "- Everruns runs as its documentation recommends for work that survives its process: sessions in SQLite (`SqliteHosting`) with their supervisor, not the older local profile, which it deprecates;",
-        "  its Base harness (repair of calls, detection of loops, compaction, parallel calls) without the files, shell and subagents of the larger ones; its default retries of a model server; durable",
-        "  approvals; tools that may be called twice declared `idempotent`; and its own idempotency key. It always streams. A connection to a model server that was reset or cut was not tried again.",
-        "- Everruns does not make a call again that a kill interrupted and that is not `idempotent`: it tells the model that the outcome is unknown. The scripted model then repeats the call, as after any",
-        "  error, and the second effect counts; another model may do better. An approval is about one call, and is asked for again if the process is killed while the call is made. A session goes on",
-        "  about ten seconds after its process was killed. What it has stored when it is killed right after an answer varies: in five plays, the refund was made twice",
-        "  in four and once in one, and the mail was sent twice in four and once in one. The play that is shown is the last one.",
+        *(note for system, note in NOTES if not system or any(cell["scenario"] == "plain" for cell in results.of(system))),
         "",
         "## All scenarios",
         "",
@@ -336,6 +397,18 @@ def page(results: Results, plays: list[dict]) -> str:
         *matrix(results),
     ]
     return "\n".join(lines) + "\n"
+
+
+def partly_played(results: Results) -> list[str]:
+    """Says which systems were played in some groups only."""
+    groups = list(dict.fromkeys(s["group"] for s in results.scenarios))
+    partly: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for system, entry in results.systems.items():
+        played = tuple(group for group in groups if results.of(system, group))
+        if played and not any(cell["scenario"] == "plain" for cell in results.of(system)):
+            partly[played].append(entry["label"])
+    lines = [f"{', '.join(labels)}: played only in “{'” and “'.join(TITLES[group] for group in played)}” this time." for played, labels in partly.items()]
+    return [*lines, "[The scorecard of 0.1.0](scorecard-0.1.0.md) has all systems in the other scenarios."] if lines else []
 
 
 def load_of(value: dict) -> float:

@@ -14,13 +14,29 @@ CONFIGURATION = """
 [log]
 level = "off"
 
+[rotation]
+on-auth-error = "skip"
+"""
+
+TOOLS_OF_THE_PROTOCOL = """
 [[tools]]
 name = "shop"
 url = "{service}"
 time = "{limit}s"
+"""
 
-[rotation]
-on-auth-error = "skip"
+# A tool of which nothing is declared is no tool of our protocol.
+UNDECLARED = """
+[[http]]
+name = "office"
+capability = "{name}"
+description = "{description}"
+url = "{service}"
+method = "POST"
+path = "/api/capabilities/{name}"
+time = "{limit}s"
+schema = "{name}.json"
+body = {{ {body} }}
 """
 
 MODEL = """
@@ -49,7 +65,7 @@ CONFIRM = """
 capability = "shop/{tool}"
 verify = "shop/{check}"
 with = {{ {parameter} = "{{{{result.{parameter}}}}}" }}
-reply = "len(reply.{items}) > 0 and reply.{items}[0].status == \"done\""
+reply = "len(reply.{items}) > 0 and reply.{items}[0].status == 'done'"
 """
 
 AGENT = """---
@@ -60,6 +76,10 @@ mending: rules
 ---
 You work for a shop. Do what the user asks for with the tools.
 """
+
+def path_of(name: str) -> str:
+    return f"{'office' if TOOLS[name].effect == 'undeclared' else 'shop'}/{name}"
+
 
 def question_of(value: dict) -> list[dict]:
     return [{"name": ask["capability"], "args": ask["parameters"]} for ask in value.get("asks") or [] if ask.get("kind") == "send_call"]
@@ -79,7 +99,14 @@ class Reknit(System):
 
     def prepare(self, cell: Cell) -> None:
         scenario = cell.scenario
-        text = CONFIGURATION.format(service=cell.service, limit=LIMIT)
+        text = CONFIGURATION
+        for tool in map(TOOLS.get, scenario.offered):
+            if tool.effect == "undeclared":
+                body = ", ".join(f'{name} = "{{{name}}}"' for name in tool.properties)
+                text += UNDECLARED.format(name=tool.name, description=tool.description, service=cell.service, limit=LIMIT, body=body)
+                (cell.folder / f"{tool.name}.json").write_text(json.dumps(tool.schema))
+            elif "[[tools]]" not in text:
+                text += TOOLS_OF_THE_PROTOCOL.format(service=cell.service, limit=LIMIT)
         for name in ("primary", "backup"):
             text += MODEL.format(name=name, models=cell.models, limit=MODEL_LIMIT, streaming=str(scenario.stream).lower())
         for tool in map(TOOLS.get, scenario.offered):
@@ -88,7 +115,7 @@ class Reknit(System):
                 if scenario.is_confirmed:
                     text += CONFIRM.format(tool=tool.name, check=tool.check[0], parameter=tool.check[1], items=tool.check[2])
         for name in scenario.approve:
-            text += f'\n[[approve]]\ncapability = "shop/{name}"\n'
+            text += f'\n[[approve]]\ncapability = "{path_of(name)}"\n'
         (cell.folder / "reknit.toml").write_text(text)
         self.write_agent(cell, "clerk", scenario, [HELPER + ".md"] if scenario.child else [])
         if scenario.child:
@@ -97,7 +124,7 @@ class Reknit(System):
             (cell.folder / "plan.json").write_text(json.dumps(plan_of(scenario), indent=1))
 
     def write_agent(self, cell: Cell, name: str, scenario, agents: list[str]):
-        names = [f"shop/{tool}" for tool in scenario.own_tools]
+        names = [path_of(tool) for tool in scenario.own_tools]
         # An agent has all tools of the service unless it has a helper, or is one.
         tools = f"tools: {json.dumps(names)}\nagents: {json.dumps(agents)}\n" if cell.scenario.child else ""
         text = AGENT.format(tools=tools, turns=scenario.max_turns, limit=MODEL_LIMIT)

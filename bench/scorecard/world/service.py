@@ -100,7 +100,8 @@ class Handler(BaseHTTPRequestHandler):
         if self.path == "/api/capabilities":
             # The code of the peers expects JSON as well.
             fields = lambda tool: {"name": tool.name, "description": tool.description, "effect": tool.effect, "output_summary": {}}
-            self.answer(200, [fields(TOOLS[name]) for name in names])
+            # A tool that declares nothing is not a tool of the protocol.
+            self.answer(200, [fields(TOOLS[name]) for name in names if TOOLS[name].effect != "undeclared"])
         elif self.path.startswith("/api/capabilities/") and self.path.endswith("/schema"):
             self.answer(200, TOOLS[self.path.split("/")[3]].schema)
         elif self.world and (job := self.world.jobs.get(self.path.removeprefix("/jobs/"))):
