@@ -7,31 +7,16 @@ mod declared;
 mod role;
 mod stated;
 
+pub use declared::ShownRole;
 pub(crate) use declared::key_path;
-pub use declared::{ShownRole, TrustRule};
-pub use role::RoleRule;
 pub(crate) use role::{RoleGuess, find_role};
 pub(crate) use stated::StatedText;
 
 use std::fmt;
 
 use reknit_protocol::{JobRequest, SideEffect, word_enum};
-use serde::{Deserialize, Serialize};
 
-word_enum! {
-    /// What a parameter is for.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
-    pub enum ParameterRole {
-        /// Who, where or which: a wrong one means another person, place or thing.
-        Target = "target",
-        /// How much: a wrong one means another sum.
-        Quantity = "quantity",
-        /// What the call does: `dry_run`.
-        Switch = "switch",
-        Content = "content",
-    }
-}
+pub(crate) use crate::declared_roles::ParameterRole;
 
 word_enum! {
     /// What happened to a value since it was written.

@@ -66,6 +66,7 @@ mod approval_rules;
 mod budget;
 mod business_key;
 mod consult;
+mod declared_roles;
 mod digest;
 mod effect;
 mod event;
@@ -104,6 +105,7 @@ pub use answer::{Answer, AnswerAuthor, MissingOutput, Outcome, Status, StepAppro
 pub use approval_rules::{ApprovalPolicy, ApprovalRule, AskScope, names_capability};
 pub use budget::{Exhausted, Spent};
 pub use business_key::{KeyFinding, KeyHolder, KeySettlement, KnownReceipt};
+pub use declared_roles::{ParameterRole, RoleRule, TrustRule};
 pub use digest::digest_of_texts;
 pub use effect::{
     AskModel, AskPerson, AskedBy, CountTokens, Effect, ItemCall, OpenBreakerPolicy, PreviewedCall, Question,
@@ -111,7 +113,7 @@ pub use effect::{
 pub use event::{DecidedBy, Decision, Event, EventKind, MACHINE_VERSION, REPLAYED_VERSIONS, Started};
 pub use event_json::event_json;
 pub use explanation::{ExplainedLine, ExplainedStep, Explanation, explain};
-pub use gate::{ParameterRole, RoleRule, ShownRole, TrustRule};
+pub use gate::ShownRole;
 pub use history::{HistoryEntry, HistoryKind};
 pub use metadata::{Metadata, MetadataError};
 pub use migrations::{MIGRATIONS, MigrationError, SnapshotMigration, SnapshotPart, migrate_snapshot};

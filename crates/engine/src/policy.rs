@@ -10,7 +10,7 @@ use reknit_protocol::{KeyRule, Plan, SideEffect, Step};
 use serde::{Deserialize, Serialize};
 
 use crate::approval_rules::ApprovalPolicy;
-use crate::gate::{RoleRule, TrustRule};
+use crate::declared_roles::{RoleRule, TrustRule};
 use crate::outcome_check::{Confirmation, OutcomeCheck};
 use crate::stored::is_default;
 

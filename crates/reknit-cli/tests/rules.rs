@@ -15,6 +15,7 @@ mod source;
 mod table;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::fs;
 
 use graph::{Member, Metadata};
@@ -155,15 +156,21 @@ fn crates() -> Vec<String> {
     table::rows(&architecture(), "crate").iter().flat_map(|row| code_words(&row[0])).collect()
 }
 
+/// Modules that still import each other. The list gets shorter, never longer.
+const KNOWN_CYCLES: &str = include_str!("workspace/known_cycles.txt");
+
 #[test]
-fn the_top_level_modules_of_a_crate_do_not_import_each_other_in_a_cycle() {
-    let mut complaints = Vec::new();
+fn no_two_modules_import_each_other_at_any_depth_but_for_those_that_are_known() {
+    let mut found = String::new();
     for name in crates() {
-        let imports = modules::imports(&root().join("crates").join(&name).join("src"));
-        complaints
-            .extend(modules::cycle(&imports).map(|cycle| format!("{name}: {} -> {}", cycle.join(" -> "), cycle[0])));
+        for (parent, imports) in modules::imports(&root().join("crates").join(&name).join("src")) {
+            if let Some(cycle) = modules::cycle(&imports) {
+                let place = [name.as_str(), &parent].join(" ");
+                writeln!(found, "{}: {}", place.trim(), cycle.join(" -> ")).expect("a string can be written");
+            }
+        }
     }
-    assert_none(&complaints);
+    assert_eq!(found, KNOWN_CYCLES, "a cycle that is not in the list is new; one that is gone leaves the list");
 }
 
 #[test]

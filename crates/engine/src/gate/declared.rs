@@ -1,23 +1,12 @@
 //! What the configuration declares for the gate: the roles of parameters, and the results that its owner vouches for.
 
 use reknit_protocol::{Object, Path, Segment, SideEffect, Value};
-use serde::{Deserialize, Serialize};
 
-use super::ParameterRole;
 use super::role::{RoleGuess, find_role, longest_name};
 use crate::approval_rules::names_capability;
+use crate::declared_roles::ParameterRole;
 use crate::policy::SideEffectPolicy;
 use crate::result_handle::response_data;
-
-/// Results whose values count as evidence: an entry of `[[trust]]`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TrustRule {
-    /// `tool/capability` or `tool`; `*` stands for any text.
-    pub capability: String,
-    /// The fields, without the numbers of items: `customer.email`. The whole result if there are none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub fields: Vec<String>,
-}
 
 /// The role of a parameter and how it was found, as people read them.
 #[derive(Debug, Clone, PartialEq, Eq)]

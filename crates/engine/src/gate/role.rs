@@ -4,9 +4,8 @@ use std::fmt;
 
 use reknit_mend::{ValueKind, value_kind};
 use reknit_protocol::{Number, Object, SideEffect, Value};
-use serde::{Deserialize, Serialize};
 
-use super::ParameterRole;
+use crate::declared_roles::ParameterRole;
 
 /// The key of a schema with which a tool declares the role of a parameter.
 const DECLARED: &str = "x-reknit-role";
@@ -17,16 +16,6 @@ const LONGEST_NAME: usize = 64;
 /// Names of parameters that decide what a call does, without separators.
 const SWITCHES: [&str; 10] =
     ["dryrun", "validateonly", "simulate", "sandbox", "testmode", "force", "confirm", "confirmed", "preview", "live"];
-
-/// The role of a parameter that the configuration declares: an entry of `[[roles]]`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RoleRule {
-    /// `tool/capability` or `tool`; `*` stands for any text.
-    pub capability: String,
-    /// The parameter or a part of it, without the numbers of items: `payment.to.iban`.
-    pub parameter: String,
-    pub role: ParameterRole,
-}
 
 /// How the role of a parameter was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! The top-level modules of a crate, and which of them imports which.
+//! The modules of a crate, and which of them imports which of its neighbours.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -6,31 +6,44 @@ use std::path::Path;
 
 use super::source;
 
-/// For each top-level module of a crate, the top-level modules that it imports.
+/// For each module, the modules beside it that it imports.
 pub(crate) type Imports = BTreeMap<String, BTreeSet<String>>;
 
-/// Reads the imports of a crate from its sources.
-pub(crate) fn imports(sources: &Path) -> Imports {
-    let exported: BTreeMap<String, String> = ["lib.rs", "main.rs"]
-        .iter()
-        .filter_map(|root| fs::read_to_string(sources.join(root)).ok())
-        .flat_map(|root| exports(&root))
-        .collect();
-    let mut imports = Imports::new();
+/// A module, by its path from the root of its crate.
+type ModulePath = Vec<String>;
+
+/// The imports of a crate between modules of one parent, by the path of the parent. A module stands for all that is in it.
+pub(crate) fn imports(sources: &Path) -> BTreeMap<String, Imports> {
+    let mut modules: BTreeMap<ModulePath, String> = BTreeMap::new();
     for file in source::files(sources) {
-        let below = file.strip_prefix(sources).expect("the file is below the sources");
-        let Some(module) = below.components().next().and_then(|part| Path::new(part.as_os_str()).file_stem()) else {
-            continue;
-        };
-        let module = module.to_string_lossy().into_owned();
-        if module != "lib" && module != "main" {
-            let text = fs::read_to_string(&file).expect("sources are UTF-8");
-            imports.entry(module).or_default().extend(used(&code(&text), &exported));
-        }
+        let below = file.strip_prefix(sources).expect("the file is below the sources").with_extension("");
+        let mut path: ModulePath = below.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+        path.pop_if(|last| ["lib", "main", "mod"].contains(&last.as_str()));
+        modules.insert(path, code(&fs::read_to_string(&file).expect("sources are UTF-8")));
     }
-    let known: BTreeSet<String> = imports.keys().cloned().collect();
-    for (module, used) in &mut imports {
-        used.retain(|other| known.contains(other) && other != module);
+    imports_of(&modules)
+}
+
+fn imports_of(modules: &BTreeMap<ModulePath, String>) -> BTreeMap<String, Imports> {
+    let exported: BTreeMap<ModulePath, ModulePath> =
+        modules.iter().flat_map(|(module, code)| exports(module, code, modules)).collect();
+    let mut imports: BTreeMap<String, Imports> = BTreeMap::new();
+    for (module, code) in modules {
+        for mut target in named(module, code, modules) {
+            // A name that a module re-exports stands for what it re-exports.
+            while let Some((at, origin)) = (1..=target.len()).rev().find_map(|at| {
+                let origin = exported.get(&target[..at]).filter(|_| !modules.contains_key(&target[..at]))?;
+                Some((at, origin.clone()))
+            }) {
+                target = origin.into_iter().chain(target.split_off(at)).collect();
+            }
+            while !modules.contains_key(&target) && target.pop().is_some() {}
+            let common = module.iter().zip(&target).take_while(|(own, other)| own == other).count();
+            if let (Some(own), Some(other)) = (module.get(common), target.get(common)) {
+                let of_parent = imports.entry(module[..common].join("::")).or_default();
+                of_parent.entry(own.clone()).or_default().insert(other.clone());
+            }
+        }
     }
     imports
 }
@@ -41,52 +54,74 @@ fn code(text: &str) -> String {
     lines.filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
 }
 
-/// The names that the root of a crate re-exports, with the module that each comes from.
-fn exports(root: &str) -> Vec<(String, String)> {
-    let code = code(root);
-    let statements = code.split(';').filter_map(|statement| statement.split_once("use ").map(|(_, path)| path.trim()));
-    statements
-        .filter_map(|path| path.split_once("::"))
-        .flat_map(|(module, names)| {
-            let module = module.trim_start_matches("crate::").to_owned();
-            words(names).map(move |name| (name.to_owned(), module.clone())).collect::<Vec<_>>()
-        })
-        .collect()
+/// The names that a module re-exports, each with what it stands for.
+fn exports(module: &[String], code: &str, modules: &BTreeMap<ModulePath, String>) -> Vec<(ModulePath, ModulePath)> {
+    let statements = code.split(';').filter_map(|statement| {
+        let (before, path) = statement.rsplit_once("use ")?;
+        before.trim_end().rsplit('\n').next().is_some_and(|line| line.trim_start().starts_with("pub")).then_some(path)
+    });
+    let paths = statements.flat_map(paths).filter_map(|path| absolute(module, path, modules));
+    paths.filter_map(|path| Some(([module, &[path.last()?.clone()]].concat(), path))).collect()
 }
 
-/// The modules that a piece of code names after `crate::`.
-fn used(code: &str, exported: &BTreeMap<String, String>) -> BTreeSet<String> {
-    let mut modules = BTreeSet::new();
-    for (at, prefix) in code.match_indices("crate::") {
-        let is_own_crate = !code[..at].ends_with(|letter: char| letter.is_alphanumeric() || letter == '_');
-        let rest = &code[at + prefix.len()..];
-        let names: Vec<&str> = match rest.strip_prefix('{') {
-            Some(group) => first_names(group.split_once("};").map_or(group, |(group, _)| group)),
-            None => words(rest).take(1).collect(),
-        };
-        for name in names.into_iter().filter(|_| is_own_crate) {
-            modules.insert(exported.get(name).map_or(name, String::as_str).to_owned());
+/// The paths in the same crate that a piece of code names: after `crate`, `super` and `self`, and from its own modules in `use`.
+fn named(module: &[String], code: &str, modules: &BTreeMap<ModulePath, String>) -> Vec<ModulePath> {
+    let mut found = Vec::new();
+    for prefix in ["crate::", "super::", "self::", "use "] {
+        for (at, _) in code.match_indices(prefix) {
+            let is_own_word = !code[..at].ends_with(|letter: char| letter.is_alphanumeric() || "_:".contains(letter));
+            let rest = if prefix == "use " { &code[at + prefix.len()..] } else { &code[at..] };
+            let end = rest.find(|letter: char| letter == ';' || !letter.is_alphanumeric() && !"_:".contains(letter));
+            let path = match end {
+                Some(end) if rest[end..].starts_with('{') => rest.split_once(';').map_or(rest, |(path, _)| path),
+                Some(end) => &rest[..end],
+                None => rest,
+            };
+            if is_own_word {
+                found.extend(paths(path).into_iter().filter_map(|path| absolute(module, path, modules)));
+            }
         }
     }
-    modules
+    found
 }
 
-/// The first name of each path in a group such as `a::{b, c}, d`.
-fn first_names(group: &str) -> Vec<&str> {
-    let (mut names, mut depth, mut start) = (Vec::new(), 0, 0);
+/// The paths in `a::{b, c::d}`: `a::b` and `a::c::d`.
+fn paths(path: &str) -> Vec<ModulePath> {
+    let Some((prefix, group)) = path.split_once('{') else {
+        let path: ModulePath = words(path.split(" as ").next().unwrap_or_default()).map(str::to_owned).collect();
+        return if path.is_empty() { Vec::new() } else { vec![path] };
+    };
+    let prefix: ModulePath = words(prefix).map(str::to_owned).collect();
+    let (mut found, mut depth, mut start) = (Vec::new(), 0, 0);
     for (at, letter) in group.char_indices() {
         match letter {
             '{' => depth += 1,
-            '}' => depth -= 1,
-            ',' if depth == 0 => {
-                names.extend(words(&group[start..at]).next());
+            '}' if depth > 0 => depth -= 1,
+            ',' | '}' if depth == 0 => {
+                found.extend(paths(&group[start..at]).into_iter().map(|path| [prefix.clone(), path].concat()));
                 start = at + 1;
+                if letter == '}' {
+                    break;
+                }
             }
             _ => {}
         }
     }
-    names.extend(words(&group[start..]).next());
-    names
+    found
+}
+
+/// A path that a module names, from the root of the crate. `None` if it belongs to another crate.
+fn absolute(module: &[String], mut path: ModulePath, modules: &BTreeMap<ModulePath, String>) -> Option<ModulePath> {
+    let first = path.first()?.clone();
+    match first.as_str() {
+        "crate" => Some(path.split_off(1)),
+        "self" => Some([module, &path[1..]].concat()),
+        "super" => {
+            let up = path.iter().take_while(|part| *part == "super").count();
+            Some([module.get(..module.len().checked_sub(up)?)?, &path[up..]].concat())
+        }
+        _ => modules.contains_key(&[module, &[first]].concat()).then(|| [module, &path].concat()),
+    }
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
@@ -131,16 +166,20 @@ pub(crate) fn public_types(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_cycle_of_imports_is_found_through_groups_and_re_exports() {
-    let exported = exports("mod a;\nmod b;\npub use b::{Thing, other};\npub use c::Single;\n").into_iter().collect();
-    assert_eq!(used("use crate::{a::x, Thing};\nlet y = crate::c::z();", &exported).len(), 3);
-    assert_eq!(used("use reknit_crate::a;\nuse other_crate::b;", &exported), BTreeSet::new());
-    let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-    let mut imports =
-        Imports::from([("a".to_owned(), set(&["b"])), ("b".to_owned(), set(&["c"])), ("c".to_owned(), set(&[]))]);
-    assert_eq!(cycle(&imports), None);
-    imports.insert("c".to_owned(), set(&["a"]));
-    assert_eq!(cycle(&imports).map(|cycle| cycle.join(" ")).as_deref(), Some("a b c"));
+fn a_cycle_of_imports_is_found_at_every_depth_through_groups_and_re_exports() {
+    let cycles = |modules: &[(&str, &str)]| {
+        let path = |name: &str| name.split("::").filter(|part| !part.is_empty()).map(str::to_owned).collect();
+        let modules = modules.iter().map(|(name, code)| (path(name), (*code).to_owned())).collect();
+        let found = imports_of(&modules).into_iter().filter_map(|(parent, imports)| Some((parent, cycle(&imports)?)));
+        found.map(|(parent, cycle)| format!("{parent}: {}", cycle.join(" "))).collect::<Vec<_>>()
+    };
+    let root = ("", "pub use b::{Thing, other};");
+    assert_eq!(cycles(&[root, ("a", "use crate::{b::x, Thing};"), ("b", "use other_crate::a;")]), [""; 0]);
+    assert_eq!(cycles(&[root, ("a", "use crate::Thing;"), ("b", "let y = crate::a::z();")]), [": a b"]);
+    let nested = [root, ("a", "use self::c::X;"), ("a::c", "use super::d::{e::Y, Z};"), ("a::d", "use super::X;")];
+    assert_eq!(cycles(&nested), [""; 0]);
+    let nested = [root, ("a", "pub(super) use c::X;"), ("a::c", "use super::d::{e::Y, Z};"), ("a::d", "use super::X;")];
+    assert_eq!(cycles(&nested), ["a: c d"]);
 }
 
 #[test]
