@@ -154,19 +154,7 @@ impl World {
         let deed = self.random.below(30);
         let secret = self.tenants[sender].secret();
         match self.random.below(22) {
-            0 | 1 => {
-                let id = self.some_id();
-                let mut body = json!({"plan": plan(deed, &secret), "run_id": id, "metadata": {"from": secret}});
-                if self.random.below(8) == 0 {
-                    body["request"] = json!(self.long_text(sender));
-                }
-                Sent::post("/v1/runs".to_owned(), body)
-            }
-            2 => {
-                let key = format!("order-{}", self.random.below(20));
-                let sent = Sent::post("/v1/runs".to_owned(), json!({"plan": plan(deed, &secret)}));
-                Sent { headers: vec![("idempotency-key", key)], ..sent }
-            }
+            kind @ (0..=2 | 15) => self.start(kind, sender, deed),
             3..=6 => {
                 let parts = ["", "/explain", "/events", "/graph.svg", "/interactions"];
                 let sent = Sent::get(format!("/v1/runs/{}{}", self.some_id(), self.random.one_of(&parts)));
@@ -207,11 +195,6 @@ impl World {
             13 => Sent::get(self.random.one_of(&["/", "/questions", "/tools", "/models", "/rules"]).to_owned()),
             // They read every run of the token.
             14 if self.random.below(20) == 0 => Sent::get(self.random.one_of(&["/v1/stats", "/stats"]).to_owned()),
-            15 => {
-                let key = format!("convert-{}", self.random.below(30));
-                let sent = Sent::post("/v1/runs".to_owned(), json!({"plan": CONVERT, "request": secret}));
-                Sent { headers: vec![("idempotency-key", key)], ..sent }
-            }
             16 if self.random.below(4) == 0 => {
                 let path = format!("/rules/{}/{}", self.some_id(), self.random.one_of(&["accept", "reject"]));
                 Sent::post(path, json!({}))
@@ -222,6 +205,31 @@ impl World {
                 Sent::post("/v1/responses".to_owned(), body)
             }
             _ => self.mcp(sender, deed),
+        }
+    }
+
+    /// Starts a run: under an id that somebody may have, or with a key.
+    fn start(&mut self, kind: usize, sender: usize, deed: usize) -> Sent {
+        let secret = self.tenants[sender].secret();
+        match kind {
+            0 | 1 => {
+                let id = self.some_id();
+                let mut body = json!({"plan": plan(deed, &secret), "run_id": id, "metadata": {"from": secret}});
+                if self.random.below(8) == 0 {
+                    body["request"] = json!(self.long_text(sender));
+                }
+                Sent::post("/v1/runs".to_owned(), body)
+            }
+            2 => {
+                let key = format!("order-{}", self.random.below(20));
+                let sent = Sent::post("/v1/runs".to_owned(), json!({"plan": plan(deed, &secret)}));
+                Sent { headers: vec![("idempotency-key", key)], ..sent }
+            }
+            _ => {
+                let key = format!("convert-{}", self.random.below(30));
+                let sent = Sent::post("/v1/runs".to_owned(), json!({"plan": CONVERT, "request": secret}));
+                Sent { headers: vec![("idempotency-key", key)], ..sent }
+            }
         }
     }
 
@@ -273,7 +281,7 @@ impl World {
         self.check_secrets(sender, &sent, &text, &about);
         self.check_session(sender, &sent, status, &about);
         self.check_id(sender, &sent, status, &text, &about);
-        self.check_refused(&sent, status, &about);
+        check_refused(&sent, status, &about);
         self.learn(sender, &sent, status, &text);
         self.check_deed(sender, &sent, &text, calls, &about);
     }
@@ -292,13 +300,6 @@ impl World {
         let is_own = self.tenants[sender].sessions.contains(session);
         if sent.method == Method::POST {
             assert_eq!(status, if is_own { StatusCode::OK } else { StatusCode::NOT_FOUND }, "{about}");
-        }
-    }
-
-    /// What belongs to all tokens together is for none of them.
-    fn check_refused(&self, sent: &Sent, status: StatusCode, about: &str) {
-        if sent.path.starts_with("/rules") || ["/v1/responses", "/metrics"].contains(&sent.path.as_str()) {
-            assert_eq!(status, StatusCode::FORBIDDEN, "{about}");
         }
     }
 
@@ -371,6 +372,13 @@ impl World {
         if let Some(deed) = amount.filter(|_| text.contains("\"status\":\"complete\"") || text.contains("refunded")) {
             assert!(self.tenants[sender].deeds.contains(&deed), "the deed of another is none: {about}");
         }
+    }
+}
+
+/// What belongs to all tokens together is for none of them.
+fn check_refused(sent: &Sent, status: StatusCode, about: &str) {
+    if sent.path.starts_with("/rules") || ["/v1/responses", "/metrics"].contains(&sent.path.as_str()) {
+        assert_eq!(status, StatusCode::FORBIDDEN, "{about}");
     }
 }
 
