@@ -6,7 +6,7 @@ use reknit_engine::{AskPerson, Decision, Effect, EventKind, Outcome, Question, R
 use reknit_expressions::{Backing, Provenance, ResolvedBy};
 use reknit_mend::{MendEffect, Rung};
 use reknit_model_api::ModelAnswer;
-use reknit_protocol::{CallTool, Delivery, EffectId, EffectKind, EffectOwner};
+use reknit_protocol::{CallTool, CapabilityName, Delivery, EffectId, EffectKind, EffectOwner};
 use reknit_protocol::{Object, SideEffect, StepId, Value};
 
 use super::hostile::{BANK, hostile_texts, is_reference_of_first_plan};
@@ -33,6 +33,8 @@ pub(crate) struct InvariantChecker {
     last_answer: Option<(StepId, Vec<String>)>,
     /// How many plans models have written.
     plans: u32,
+    /// The capabilities whose calls may have happened when the last plan was written.
+    uncertain_when_planned: HashSet<CapabilityName>,
     active_ms: u64,
     /// How often the run was retried, and the active time until then.
     retries: u32,
@@ -111,6 +113,7 @@ impl InvariantChecker {
             parameters: HashMap::new(),
             last_answer: None,
             plans: 0,
+            uncertain_when_planned: HashSet::new(),
             active_ms: 0,
             retries: 0,
             active_before_ms: 0,
@@ -253,6 +256,10 @@ impl InvariantChecker {
         let has_text = answer.require_text().is_ok();
         if has_text && *id.owner() == EffectOwner::Plan && id.kind() == EffectKind::Ask {
             self.plans += 1;
+            let open = self.steps.values().filter(|log| log.uncertainty.is_open());
+            let calls = open.filter_map(|log| log.last_call.as_ref());
+            let changing = calls.filter(|call| call.side_effect != SideEffect::Read);
+            self.uncertain_when_planned = changing.map(|call| call.capability.clone()).collect();
         }
         let Some(step) = id.step() else { return };
         if !has_text {
@@ -441,7 +448,9 @@ impl InvariantChecker {
             let Some(last) = log.last_call.as_ref().filter(|last| last.capability == call.capability) else { continue };
             let is_repeated = log.is_done && last.parameters == call.parameters;
             assert!(!is_repeated, "a call that was answered is not made again: {} repeats {step}", call.id);
-            let may_have_happened = log.uncertainty.is_open() && last.side_effect != SideEffect::Read;
+            // A retry opens steps of both plans: what becomes uncertain then was planned before.
+            let was_known = self.uncertain_when_planned.contains(&call.capability);
+            let may_have_happened = log.uncertainty.is_open() && last.side_effect != SideEffect::Read && was_known;
             assert!(!may_have_happened, "a call that may have happened is not planned again: {} {step}", call.id);
         }
     }
