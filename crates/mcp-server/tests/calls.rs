@@ -131,6 +131,33 @@ async fn a_value_of_another_type_is_fitted_and_the_client_is_told() {
 }
 
 #[tokio::test]
+async fn what_the_call_of_a_client_says_is_corrected_by_no_model_and_no_tool() {
+    let advice = r#"{"should_retry": true, "suggested_changes": {"recipient": "John", "amount": 900}}"#;
+    for class in [SideEffect::Undeclared, SideEffect::Idempotent, SideEffect::Keyed, SideEffect::Unsafe] {
+        for error in ["unknown recipient 'Jon', did you mean 'John'?", "it did not work", "unknown field `dry_run`"] {
+            let refusal = Reply::status(400).body(json!({"error": error}).to_string());
+            let tool = ScriptedTool::new("t").capability("pay", class).on("pay", CallMatcher::any(), refusal);
+            let tool = tool.start().await.expect("the tool starts");
+            let script = Script::new().on(RequestMatcher::any(), Reply::text(advice));
+            let model = ScriptedModel::start(script).await.expect("the model starts");
+            let builder = Reknit::builder().tool_service("t", &tool.base_url());
+            let builder = builder.model(Target::new("m", model.base_url(), "m"));
+            let server = McpServer::new(builder.start().await.expect("it starts"), Offering::EveryTool);
+            let (ours, theirs) = tokio::io::duplex(1 << 16);
+            tokio::spawn(async move { server.serve_on(tokio::io::split(ours)).await });
+            let client = Client { answer: None }.serve(theirs).await.expect("the client connects");
+            let arguments = json!({"recipient": "Jon", "amount": 50, "dry_run": true});
+            let arguments = arguments.as_object().cloned().expect("an object");
+            let call = client.call_tool(CallToolRequestParams::new("t__pay").with_arguments(arguments));
+            let result = call.await.expect("a result");
+            let sent: Vec<String> = tool.calls().iter().map(|call| call.parameters.to_string()).collect();
+            assert_eq!(result.is_error, Some(true), "{class} {error}: {result:?}");
+            assert_eq!(sent, [r#"{"recipient":"Jon","amount":50,"dry_run":true}"#], "{class} {error}: {result:?}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_result_keeps_its_digits_and_is_structured() {
     let connection = Connection::new(shop()).await;
     let result = connection.call("t__look", json!({})).await;
