@@ -141,9 +141,11 @@ impl Config {
         let rules = self.approval_rules.iter().filter_map(|(rule, origin)| {
             Some(EffectName { key: "approve.capability", name: rule.capability.clone()?, origin })
         });
-        let roles = self.role_rules.iter().map(|(rule, origin)| ("roles.capability", &rule.capability, origin));
+        let declared_roles =
+            self.role_rules.iter().map(|(rule, origin)| ("roles.capability", &rule.capability, origin));
         let trust = self.trust_rules.iter().map(|(rule, origin)| ("trust.capability", &rule.capability, origin));
-        let declared = roles.chain(trust).map(|(key, name, origin)| EffectName { key, name: name.clone(), origin });
+        let declared =
+            declared_roles.chain(trust).map(|(key, name, origin)| EffectName { key, name: name.clone(), origin });
         let confirmations = self.policy.effects.confirmations.iter().flat_map(|(capability, confirmation)| {
             let origin = self.entry_origins.get(&("confirm", capability.clone())).unwrap_or(&SettingOrigin::Program);
             let call = confirmation.verify.as_ref().map(|call| format!("{}/{}", call.tool, call.capability));

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::answer::Answer;
 use crate::digest::digest_of;
+use crate::gate::GateRow;
 use crate::report::Report;
 
 /// A request to the driver. The driver reports the outcome as an event.
@@ -151,6 +152,9 @@ pub enum Question {
         reason: String,
         #[serde(default)]
         asked_by: AskedBy,
+        /// The row of the gate that asks.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        row: Option<GateRow>,
     },
 }
 
@@ -195,6 +199,18 @@ impl Question {
         match self {
             Self::RunPlan { .. } | Self::SendItems { .. } => None,
             Self::SendCall { call, .. } | Self::SendAgain { call, .. } | Self::SendCorrected { call, .. } => Some(call),
+        }
+    }
+
+    /// The rule that asks, for metrics and lists: `gate-8`, `approve`, `plan` or `unknown-outcome`.
+    pub fn rule(&self) -> String {
+        match self {
+            Self::RunPlan { .. } => "plan".to_owned(),
+            Self::SendAgain { .. } => "unknown-outcome".to_owned(),
+            Self::SendCorrected { row: Some(row), .. } => format!("gate-{}", row.number()),
+            Self::SendCall { .. } | Self::SendItems { .. } | Self::SendCorrected { row: None, .. } => {
+                "approve".to_owned()
+            }
         }
     }
 

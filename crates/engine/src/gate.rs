@@ -15,6 +15,7 @@ pub(crate) use stated::StatedText;
 use std::fmt;
 
 use reknit_protocol::{JobRequest, SideEffect, word_enum};
+use serde::{Deserialize, Serialize};
 
 pub(crate) use crate::declared_roles::ParameterRole;
 
@@ -71,8 +72,9 @@ impl OriginClass {
 
 word_enum! {
     /// The row of the table that decides about a value or a call.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-    pub(crate) enum GateRow {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum GateRow {
         Refused = "access was denied, the budget is spent, or a person denied the call",
         SameCallAgain = "the same call again",
         Approved = "a person approved exactly these values",
@@ -94,8 +96,7 @@ word_enum! {
 
 impl GateRow {
     /// The number of the row, counted from 1.
-    #[cfg(test)]
-    pub(crate) fn number(self) -> usize {
+    pub fn number(self) -> usize {
         self as usize + 1
     }
 
@@ -138,6 +139,8 @@ pub(crate) struct ProposedCall {
     pub(crate) is_approved: bool,
     /// The tool that the plan names, if the call goes to another one.
     pub(crate) rerouted_from: Option<String>,
+    /// With the guard on: whether its capability is none of those that the first plan has.
+    pub(crate) is_outside_mandate: bool,
     pub(crate) values: Vec<ProposedValue>,
 }
 
@@ -153,6 +156,8 @@ pub(crate) struct ProposedValue {
     pub(crate) stated: Option<String>,
     /// Whether the value was changed although the refusal speaks only of other parameters.
     pub(crate) is_refused_elsewhere: bool,
+    /// With the guard on: whether it is an address that nobody named and that carries a value of a result.
+    pub(crate) carries_results: bool,
     /// The value that the request states, if this one is one edit away from it.
     pub(crate) nearly_stated: Option<String>,
 }
@@ -222,7 +227,7 @@ pub(crate) fn judge(call: &ProposedCall) -> GateVerdict {
     if call.is_approved {
         return GateVerdict::Send(Pass(()));
     }
-    let of_call = rerouted(call).into_iter();
+    let of_call = outside_mandate(call).into_iter().chain(rerouted(call));
     let of_values = call.values.iter().filter_map(|value| {
         let row = row_of(call.class, value);
         let finding = || Finding { row, parameter: Some(value.name.clone()), reason: reason(row, value) };
@@ -242,6 +247,13 @@ pub(crate) fn judge(call: &ProposedCall) -> GateVerdict {
     }
 }
 
+/// Row 7: a capability that only a second plan has.
+fn outside_mandate(call: &ProposedCall) -> Option<Finding> {
+    let is_outside = call.is_outside_mandate && call.class != SideEffect::Read;
+    let reason = "the first plan has no call of this capability".to_owned();
+    is_outside.then_some(Finding { row: GateRow::OutsideMandate, parameter: None, reason })
+}
+
 /// Row 8 for a call as a whole: another tool than the one that the plan names.
 fn rerouted(call: &ProposedCall) -> Option<Finding> {
     let from = call.rerouted_from.as_ref().filter(|_| call.class != SideEffect::Read)?;
@@ -257,6 +269,7 @@ pub(crate) fn row_of(class: SideEffect, value: &ProposedValue) -> GateRow {
 fn row_of_read(value: &ProposedValue) -> GateRow {
     match value.difference {
         ValueDifference::Dropped if value.stated.is_some() => GateRow::DroppedFilter,
+        _ if value.carries_results => GateRow::ReadOfUntrustedAddress,
         _ => GateRow::Read,
     }
 }
@@ -349,7 +362,9 @@ fn reason(row: GateRow, value: &ProposedValue) -> String {
                 _ => "the value does not appear in the request, in a result or in the error".to_owned(),
             }
         }
+        GateRow::ReadOfUntrustedAddress => "nobody named this address, and it contains a value of a result".to_owned(),
         GateRow::DroppedFilter => return "is left out, although the request asks for it".to_owned(),
+        _ if value.difference == ValueDifference::None => return format!("is {}", value.origin),
         _ => return format!("is {}: {}", value.difference.as_str(), value.origin.as_str()),
     };
     format!("{changed}: {why}")

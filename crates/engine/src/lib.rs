@@ -113,7 +113,7 @@ pub use effect::{
 pub use event::{DecidedBy, Decision, Event, EventKind, MACHINE_VERSION, REPLAYED_VERSIONS, Started};
 pub use event_json::event_json;
 pub use explanation::{ExplainedLine, ExplainedStep, Explanation, explain};
-pub use gate::ShownRole;
+pub use gate::{GateRow, ShownRole};
 pub use history::{HistoryEntry, HistoryKind};
 pub use metadata::{Metadata, MetadataError};
 pub use migrations::{MIGRATIONS, MigrationError, SnapshotMigration, SnapshotPart, migrate_snapshot};
@@ -125,7 +125,7 @@ pub use policy::{
     EngineKind, Limits, LlmDebug, LoopApprovals, Policy, Sampling, SamplingPolicy, SideEffectPolicy, Synthesis,
     UndeclaredPolicy, UnfitResults,
 };
-pub use question_facts::QuestionLine;
+pub use question_facts::{QuestionLine, describe_origin};
 pub use record::{
     Action, AnswerKind, Attempt, AttemptStatus, CallEnd, CollapseReason, ContextAction, DropReason, MendDetail,
     ModelQuestion, ModelRecord, ModelWaitReason, PlanRejection, Record, RecordKind, RejectionCause, RetryDirective,

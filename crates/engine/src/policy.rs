@@ -257,6 +257,10 @@ pub struct SideEffectPolicy {
     /// The roles of parameters; the first entry that matches counts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub roles: Vec<RoleRule>,
+    /// Whether calls are guarded against hostile data: an agent's own values need evidence, a second plan keeps to the capabilities of
+    /// the first, and no read carries results to an address that nobody named. No setting turns it on yet.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub guard: bool,
     /// The results whose values count as evidence.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trust: Vec<TrustRule>,

@@ -1,19 +1,39 @@
 //! A question to a person in words and as JSON: the same at the terminal, for an MCP client, for the webhook and in the HTTP API.
 
-use reknit_protocol::{CallTool, Object, Value};
+use reknit_expressions::{Backing, InputSource, Provenance, ResolvedBy};
+use reknit_plan::ITEM;
+use reknit_protocol::{CallTool, Object, Path, StepId, Value};
 
-use crate::effect::{ItemCall, PreviewedCall, Question};
+use crate::effect::{AskPerson, ItemCall, PreviewedCall, Question};
 
 /// One line about a question: its label and its text. The text may contain line breaks of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QuestionLine {
-    /// The label: `call`, `item`, `failed`, `change`, `reason`, `check`, `again` or `limit`.
+    /// The label: `call`, `item`, `failed`, `change`, `reason`, `check`, `again`, `limit` or `values`.
     pub label: &'static str,
     pub text: String,
 }
 
 fn line(label: &'static str, text: impl Into<String>) -> QuestionLine {
     QuestionLine { label, text: text.into() }
+}
+
+impl AskPerson {
+    /// The lines of the question, then one with where each parameter of the call comes from.
+    pub fn lines(&self) -> Vec<QuestionLine> {
+        let origins: Vec<String> = self.origins().iter().map(|(name, origin)| format!("{name} {origin}")).collect();
+        let values = (!origins.is_empty()).then(|| line("values", origins.join("; ")));
+        self.question.lines().into_iter().chain(values).collect()
+    }
+
+    /// Where each parameter of the call comes from.
+    pub fn origins(&self) -> Vec<(String, String)> {
+        let origin = |origin: &Provenance| match origin {
+            Provenance::Literal if self.is_of_agent() => "written by the agent".to_owned(),
+            origin => describe_origin(origin),
+        };
+        self.provenance.iter().map(|(name, from)| (name.clone(), origin(from))).collect()
+    }
 }
 
 impl Question {
@@ -58,18 +78,17 @@ impl Question {
                 let check = check.iter().map(|found| line("check", found));
                 [line("failed", error)].into_iter().chain(check).chain([line("again", again)]).collect()
             }
-            Self::SendCorrected { call, error, change, reason, .. } => vec![
-                line("failed", error),
-                line("change", change),
-                line("reason", reason),
-                line("call", call_text(call)),
-            ],
+            Self::SendCorrected { call, error, change, reason, .. } => {
+                let change = (!change.is_empty()).then(|| line("change", change));
+                let rest = [line("reason", reason), line("call", call_text(call))];
+                [line("failed", error)].into_iter().chain(change).chain(rest).collect()
+            }
         }
     }
 
     /// The facts of [`Question::lines`] for a program, without the call.
     pub fn facts(&self) -> Object {
-        let mut facts = Object::from([("kind", self.kind().into())]);
+        let mut facts = Object::from([("kind", self.kind().into()), ("rule", self.rule().into())]);
         let texts: Vec<(&str, &str)> = match self {
             Self::SendCall { reason, change, .. } => {
                 let change = (!change.is_empty()).then_some(("change", change.as_str()));
@@ -110,6 +129,57 @@ impl Question {
                 ("parameters", Value::Object(call.parameters.clone())),
             ])
         })
+    }
+}
+
+/// Where a value comes from, in words.
+pub fn describe_origin(origin: &Provenance) -> String {
+    match origin {
+        Provenance::Literal => "from the plan".to_owned(),
+        Provenance::Reference { step, path } => format!("from {}", source_text(step, path)),
+        Provenance::Wired { step, path } => format!("wired from {}", source_text(step, path)),
+        Provenance::Expression { text, inputs, .. } => {
+            let inputs: Vec<String> = inputs
+                .iter()
+                .map(|input| match &input.source {
+                    InputSource::Literal => input.value.to_string(),
+                    InputSource::Reference { step, path } => {
+                        format!("{} from {}", input.value, source_text(step, path))
+                    }
+                })
+                .collect();
+            format!("computed: {text}, with {}", inputs.join(" and "))
+        }
+        Provenance::Text { .. } => "text that contains results".to_owned(),
+        Provenance::Nested { .. } => "built from results".to_owned(),
+        Provenance::Resolved { by: ResolvedBy::Model, origin } => {
+            format!("{}, found by a model", describe_origin(origin))
+        }
+        Provenance::Resolved { by: ResolvedBy::Learned, origin } => {
+            format!("{}, as in an earlier run; no person has accepted this rule", describe_origin(origin))
+        }
+        Provenance::Resolved { by: ResolvedBy::Accepted, origin } => {
+            format!("{}, accepted mapping", describe_origin(origin))
+        }
+        Provenance::Inferred => "inferred by a model".to_owned(),
+        Provenance::Person => "written by a person".to_owned(),
+        Provenance::Corrected { rung, backing } => match backing {
+            Backing::Known => format!("corrected by {rung}"),
+            Backing::Explained { text } => {
+                format!("corrected by {rung}; {text} gives the same value")
+            }
+            Backing::Rule { rule, text } => format!("{text}, by the learned rule {rule}"),
+            Backing::Inferred => format!("inferred by a model ({rung})"),
+        },
+    }
+}
+
+/// A value inside the result of a step, or inside the item of a loop.
+fn source_text(step: &StepId, path: &Path) -> String {
+    match step.as_str() {
+        ITEM if path.is_root() => "the item of the loop".to_owned(),
+        ITEM => format!("the item of the loop at {path}"),
+        step => format!("{step} at {path}"),
     }
 }
 
@@ -168,6 +238,15 @@ mod tests {
     }
 
     #[test]
+    fn a_value_from_the_item_of_a_loop_is_said_to_be_that() {
+        let from = |path: Path| describe_origin(&Provenance::Reference { step: ITEM.into(), path });
+        assert_eq!(from(Path::root()), "from the item of the loop");
+        assert_eq!(from(Path::root().key("id")), "from the item of the loop at $.id");
+        let other = Provenance::Reference { step: "order".into(), path: Path::root().key("id") };
+        assert_eq!(describe_origin(&other), "from order at $.id");
+    }
+
+    #[test]
     fn every_question_is_told_in_words_and_as_json() {
         let preview = PreviewedCall {
             step: "pay".into(),
@@ -189,6 +268,7 @@ mod tests {
                 change: "amount: 0 -> 5".to_owned(),
                 reason: "unsafe".to_owned(),
                 asked_by: AskedBy::Correction,
+                row: Some(crate::gate::GateRow::AgainstTheRequest),
             },
         ];
         let mut told = Vec::new();
@@ -197,26 +277,26 @@ mod tests {
             told.extend(question.lines().iter().map(|line| format!("  {}: {}", line.label, line.text)));
         }
         insta::assert_snapshot!(told.join("\n"), @r#"
-        {"kind":"send_call","reason":"rule 1"}
+        {"kind":"send_call","rule":"approve","reason":"rule 1"}
           call: `pay` of `bank` (unsafe) with {"amount":5}
           reason: rule 1
-        {"kind":"send_call","reason":"rule 1","change":"dropped a comment"}
+        {"kind":"send_call","rule":"approve","reason":"rule 1","change":"dropped a comment"}
           call: `pay` of `bank` (unsafe) with {"amount":5}
           change: dropped a comment
           reason: rule 1
-        {"kind":"run_plan","calls":[{"step":"pay","agent":"bank","capability":"pay","class":"unsafe","parameters":{},"foreach":"items"}],"tool_calls":3}
+        {"kind":"run_plan","rule":"plan","calls":[{"step":"pay","agent":"bank","capability":"pay","class":"unsafe","parameters":{},"foreach":"items"}],"tool_calls":3}
           call: pay: `pay` of `bank` (unsafe) with {}, for each item of `items`
           limit: 3 tool calls
-        {"kind":"send_items","agent":"bank","capability":"pay","class":"unsafe","calls":[{"step":"pay[0]","parameters":{"amount":5}},{"step":"pay[1]","parameters":{"amount":6}}],"reason":"rule 1"}
+        {"kind":"send_items","rule":"approve","agent":"bank","capability":"pay","class":"unsafe","calls":[{"step":"pay[0]","parameters":{"amount":5}},{"step":"pay[1]","parameters":{"amount":6}}],"reason":"rule 1"}
           call: `pay` of `bank` (unsafe), 2 calls; the answer counts for all of them
           item: pay[0]: {"amount":5}
           item: pay[1]: {"amount":6}
           reason: rule 1
-        {"kind":"send_again","error":"timeout","check":"not found"}
+        {"kind":"send_again","rule":"unknown-outcome","error":"timeout","check":"not found"}
           failed: timeout
           check: not found
           again: `pay` of `bank` (unsafe) with {"amount":5}; the first call may have taken effect (idempotency key: none)
-        {"kind":"send_corrected","error":"400","change":"amount: 0 -> 5","reason":"unsafe"}
+        {"kind":"send_corrected","rule":"gate-8","error":"400","change":"amount: 0 -> 5","reason":"unsafe"}
           failed: 400
           change: amount: 0 -> 5
           reason: unsafe

@@ -36,7 +36,7 @@ pub(crate) async fn ask(peer: &Peer<RoleServer>, question: &AskPerson) -> Result
 /// What is asked, one line for each fact.
 pub(crate) fn description(question: &AskPerson) -> String {
     let text = |line: &QuestionLine| one_visible_line(&format!("{}: {}", line.label, line.text));
-    question.question.lines().iter().map(text).collect::<Vec<String>>().join("\n")
+    question.lines().iter().map(text).collect::<Vec<String>>().join("\n")
 }
 
 /// On one line, so that a tool cannot add lines of its own, with characters that do not show as escapes.

@@ -10,6 +10,7 @@ mod config;
 mod demo;
 mod doctor;
 mod eval;
+mod gate;
 mod init;
 mod keys;
 #[cfg(feature = "serve")]
@@ -105,6 +106,9 @@ pub(crate) enum Command {
     /// List, test and accept rules: what earlier runs learned from the corrections of models
     #[command(subcommand, after_help = rules::DETAILS)]
     Rules(rules::RulesCommand),
+    /// Run recorded runs through the rules about calls: what would a person be asked?
+    #[command(subcommand)]
+    Gate(gate::GateCommand),
     /// List, settle and forget business keys: which deeds are done or under way
     #[command(subcommand, after_help = keys::DETAILS)]
     Keys(keys::KeysCommand),
@@ -163,6 +167,7 @@ impl Command {
             Self::Chaos(arguments) => block_on(chaos::run(&arguments)),
             Self::ChaosProcess { journal } => chaos::drive_child(&journal),
             Self::Runs(command) => block_on(runs::run(command)),
+            Self::Gate(command) => block_on(gate::run(command)),
             Self::Keys(command) => block_on(keys::run(command)),
             Self::Rules(command) => block_on(rules::run(command)),
             Self::Models(arguments) => block_on(models::run(&arguments)),

@@ -17,7 +17,7 @@ mod terminal_text;
 mod usage;
 mod word_wrap;
 
-pub(crate) use approvals::{ApprovalRequest, decision_detail, inbox, origin_text, pending_approvals};
+pub(crate) use approvals::{ApprovalRequest, decision_detail, inbox, pending_approvals};
 pub(crate) use event_output::EventOutput;
 pub(crate) use excerpt::Excerpt;
 pub(crate) use failure::{BadSchema, Failure, NotUtf8};

@@ -52,6 +52,7 @@ mod export;
 mod export_filter;
 mod first_decision;
 mod fork;
+mod gate_replay;
 mod import;
 mod journal_results;
 mod learned_mappings;
@@ -102,6 +103,7 @@ pub use export::{ExportLine, export};
 pub use export_filter::ExportFilter;
 pub use first_decision::DecisionOutcome;
 pub use fork::{Fork, ForkChanges, ForkError, JournalledCall, recorded_calls};
+pub use gate_replay::{GateQuestions, GateReplay, ReplayedRules};
 pub use import::{ImportError, import};
 pub use journal_results::{JournalResults, ResultError};
 pub use model_client::{

@@ -52,6 +52,8 @@ pub struct Tracer {
     children: BTreeMap<Vec<ScopeLevel>, Self>,
     /// The calls and questions in progress.
     open: BTreeMap<EffectId, OpenEffect>,
+    /// The open questions to a person: since when, and which rule asks.
+    asked: BTreeMap<EffectId, (i64, String)>,
     planning: planning::Planning,
     /// The time of the event whose records are being observed.
     at_ms: i64,
@@ -112,6 +114,7 @@ impl Tracer {
             steps: BTreeMap::new(),
             children: BTreeMap::new(),
             open: BTreeMap::new(),
+            asked: BTreeMap::new(),
             planning: planning::Planning::default(),
             at_ms: 0,
             latency_ms: 0,
@@ -201,6 +204,18 @@ impl Tracer {
             RunRecord::CallEnded { call, end, fault } => self.end_call(turn, call, end, fault.as_ref()),
             RunRecord::CallSkipped { id, until_ms } => self.skip_effect(&id_in_turn(turn, id), *until_ms),
             RunRecord::KeyFound { id, .. } => _ = self.open.remove(&id_in_turn(turn, id)),
+            RunRecord::ApprovalRequested(ask) => {
+                let rule = ask.question.rule();
+                self.count(&metrics::QUESTIONS, [self.module(), rule.clone().into()]);
+                self.asked.insert(id_in_turn(turn, &ask.id), (self.at_ms, rule));
+            }
+            RunRecord::ApprovalDecided { id, decision, expired, .. } => {
+                if let Some((since_ms, rule)) = self.asked.remove(&id_in_turn(turn, id)) {
+                    let decision = if *expired { "expired" } else { decision.as_str() };
+                    let labels = [decision.into(), self.module(), rule.into()];
+                    self.measure(&metrics::DECISION_MS, elapsed_ms(since_ms, self.at_ms), labels);
+                }
+            }
             RunRecord::RungStarted(start) => self.start_rung(turn, start),
             RunRecord::AdviceRead { step, rung, advice, answer } => {
                 self.map_advice(&StepKey::new(turn, step), *rung, advice, answer);

@@ -96,9 +96,10 @@ fn facts(question: &AskedQuestion) -> Markup {
         },
         Question::SendCorrected { call, error, change, reason, .. } => html! {
             p.sub { "What was refused" } (block(&exact_text(error)))
-            p.sub { "The change" }
+            @if question.before.is_some() || !change.is_empty() { p.sub { "The change" } }
             @match &question.before {
                 Some(before) => (diff(before, &call.parameters)),
+                None if change.is_empty() => {},
                 None => (block(&exact_text(change))),
             }
             p.sub { "Why" } (block(&exact_text(reason)))

@@ -72,6 +72,7 @@ fn value(role: ParameterRole, origin: OriginClass, difference: ValueDifference, 
         difference,
         stated: stated.map(str::to_owned),
         is_refused_elsewhere: false,
+        carries_results: false,
         nearly_stated: None,
     }
 }

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use reknit_mend::{CallFault, ModelRung};
 use reknit_protocol::{Object, Value};
 
+use crate::gate::{Finding, GateRow};
+
 /// A corrected call, for the person who decides whether it is sent.
 #[derive(Debug)]
 pub(super) struct Correction {
@@ -12,13 +14,35 @@ pub(super) struct Correction {
     pub(super) reason: String,
     /// Whether the gate lets a person decide.
     pub(super) needs_approval: bool,
+    /// The row of the gate that decides so.
+    pub(super) row: Option<GateRow>,
 }
 
 impl Correction {
     /// A correction with its reason, and with why a person decides about it.
-    pub(super) fn new(change: String, reason: &str, held: &[String]) -> Self {
-        let reasons = [reason].into_iter().chain(held.iter().map(String::as_str)).filter(|text| !text.is_empty());
-        Self { change, reason: reasons.collect::<Vec<_>>().join("; "), needs_approval: !held.is_empty() }
+    pub(super) fn new(change: String, reason: &str, held: &JudgedChange) -> Self {
+        let JudgedChange { reasons, row, .. } = held;
+        let needs_approval = !reasons.is_empty();
+        let reasons = [reason].into_iter().chain(reasons.iter().map(String::as_str)).filter(|text| !text.is_empty());
+        Self { change, reason: reasons.collect::<Vec<_>>().join("; "), needs_approval, row: *row }
+    }
+}
+
+/// What the gate says about a call with changed values.
+#[derive(Debug, Default)]
+pub(super) struct JudgedChange {
+    /// Why a person decides about it, one sentence for each value; empty if it may be sent.
+    pub(super) reasons: Vec<String>,
+    /// The row that decides; `None` if it may be sent.
+    pub(super) row: Option<GateRow>,
+    /// The numbers among them that nothing supports, each with its parameter.
+    pub(super) numbers: Vec<String>,
+}
+
+impl JudgedChange {
+    pub(super) fn of(findings: &[Finding]) -> Self {
+        let row = findings.iter().map(|finding| finding.row).min();
+        Self { reasons: findings.iter().map(Finding::to_string).collect(), row, numbers: Vec::new() }
     }
 }
 

@@ -17,6 +17,9 @@ use crate::synthesis::used_numbers::WORDS;
 /// The units of time that functions of the language take.
 const UNITS: [&str; 5] = ["seconds", "minutes", "hours", "days", "weeks"];
 
+/// Shorter values of results are in many addresses by chance.
+const SHORTEST_CARRIED: usize = 5;
+
 /// What found values are compared with.
 pub(super) struct Evidence<'a> {
     planned: &'a PlannedStep,
@@ -174,6 +177,21 @@ impl<'a> Knowledge<'a> {
     fn is_trusted(&self, planned: &PlannedStep, value: &Value) -> bool {
         let results = self.dependency_results(planned).unwrap_or_default();
         results.into_iter().any(|(source, body)| self.trusts(source, body, value))
+    }
+
+    /// Whether a value is an address that neither the request nor a result has, and that contains a value of a result.
+    pub(super) fn carries_results(&self, evidence: &Evidence<'_>, value: &Value) -> bool {
+        let address = value.as_str().filter(|text| text.contains("://") || text.contains('@'));
+        let Some(address) = address.filter(|_| !evidence.stated.has(value)) else { return false };
+        let (mut is_field, mut carries) = (false, false);
+        for (_, body) in self.dependency_results(evidence.planned).unwrap_or_default() {
+            visit_scalars(body, &mut |scalar| {
+                let text = scalar.as_str().map_or_else(|| scalar.to_string(), str::to_owned);
+                is_field |= text == address;
+                carries |= text.chars().count() >= SHORTEST_CARRIED && address.contains(&text);
+            });
+        }
+        carries && !is_field
     }
 
     fn trusts(&self, source: &PlannedStep, body: &Value, value: &Value) -> bool {

@@ -7,7 +7,7 @@ use reknit_mend::{CallFault, FaultOrigin};
 use reknit_plan::{INPUTS, PlannedStep, StepIndex};
 use reknit_protocol::{Object, Path, SideEffect, StepId, Value};
 
-use super::correction::{Correction, changed_text};
+use super::correction::{Correction, JudgedChange, changed_text};
 use super::evidence::Evidence;
 use super::knowledge::{CallJudge, Reports};
 use super::parameter_leaves::{Leaf, collect, compare_with_replaced, display_path, is_other_value, top_level};
@@ -22,15 +22,6 @@ use crate::gate::{
     ValueDifference, find_role, joined, judge, key_path, row_of,
 };
 use crate::internal_error::Decided;
-
-/// What the gate says about a call with changed values.
-#[derive(Debug, Default)]
-pub(super) struct JudgedChange {
-    /// Why a person decides about it, one sentence for each value; empty if it may be sent.
-    pub(super) reasons: Vec<String>,
-    /// The numbers among them that nothing supports, each with its parameter.
-    pub(super) numbers: Vec<String>,
-}
 
 /// What was written for a step.
 struct Written<'a> {
@@ -107,33 +98,64 @@ impl StepMachine<'_> {
         let step = self.step()?;
         let found = step.provenance.iter().filter(|(_, origin)| is_found_before_call(origin));
         let open: Vec<&str> = found.map(|(name, _)| name.as_str()).collect();
-        let given = |name: &str| !open.contains(&name) && !findings.iter().any(|finding| finding.is_about(name));
-        let known = step.parameters.iter().filter(|(name, _)| given(name));
-        let known: Object = known.map(|(name, value)| (name.to_owned(), value.clone())).collect();
+        let written = |name: &str| match &step.written {
+            Some(written) => written.parameters.get(name),
+            None => step.parameters.get(name).filter(|_| !open.contains(&name)),
+        };
+        let known = step.parameters.iter().filter_map(|(name, _)| Some((name.to_owned(), written(name)?.clone())));
+        let known: Object = known.collect();
         let change = changed_text(&known, &step.parameters);
         let message = match open.as_slice() {
             [] => "a person decides about it first".to_owned(),
             names => format!("the plan gives no value for {}", names.join(", ")),
         };
-        let correction = Correction::new(change, "", &[joined(findings)]);
+        let held = JudgedChange { reasons: vec![joined(findings)], ..JudgedChange::of(findings) };
+        let correction = Correction::new(change, "", &held);
         self.ask_about_correction(Arc::new(CallFault::local(message)), correction, AskedBy::Correction)
     }
 }
 
 impl<'a> CallJudge<'a> {
-    /// What the gate says about the call of a step as it stands.
+    /// What the gate says about the call that a step would make next.
+    pub(super) fn judge_next_call(&self, index: StepIndex) -> Decided<GateVerdict> {
+        let refusal = if self.known.is_avoided(index)? {
+            "not made: an earlier call with the same arguments may have happened"
+        } else if let (true, _) = self.known.denied_like(index)? {
+            "not made: a person denied the same call in this session"
+        } else {
+            return self.judge_call(index);
+        };
+        let class = self.known.side_effect(planned(self.known.plan, index)?);
+        Ok(judge(&ProposedCall { class, refusal: Some(refusal.to_owned()), ..ProposedCall::default() }))
+    }
+
+    /// Whether only a second plan has the capability of a step.
+    fn is_outside_mandate(&self, planned: &PlannedStep) -> bool {
+        let is_same = |first: &PlannedStep| first.tool == planned.tool && first.capability == planned.capability;
+        let mut first = self.known.plan.steps.iter().filter(|step| !self.known.is_of_second_plan(step));
+        self.known.is_of_second_plan(planned) && !first.any(is_same)
+    }
+
+    /// Whether a model called the tool itself, outside of a plan, and its values need evidence.
+    fn is_guarded_agent(&self) -> bool {
+        let known = &self.known;
+        known.policy().effects.guard && !known.is_plan_of_person() && known.planning.plan.is_none()
+    }
+
+    /// What the gate says about the values of a call as it stands.
     pub(super) fn judge_call(&self, index: StepIndex) -> Decided<GateVerdict> {
         let (planned, step) = (planned(self.known.plan, index)?, self.known.steps.get(index)?);
         let mut call = ProposedCall { class: self.known.side_effect(planned), ..ProposedCall::default() };
         let is_as_written =
             step.written.is_none() && !self.known.planning.lost_parameters.contains_key(self.written_id(planned));
-        if call.class == SideEffect::Read && is_as_written {
+        if call.class == SideEffect::Read && is_as_written && !self.known.policy().effects.guard {
             return Ok(judge(&call));
         }
         call.is_approved = self.is_approved(index)? || self.is_in_approved_plan(index)?;
         if !call.is_approved {
             let bound = BoundParameters { parameters: step.parameters.clone(), ..BoundParameters::default() };
             call = self.proposed_call(index, planned, None, &bound)?;
+            call.is_outside_mandate = self.known.policy().effects.guard && self.is_outside_mandate(planned);
         }
         Ok(judge(&call))
     }
@@ -165,7 +187,7 @@ impl<'a> CallJudge<'a> {
             call.values.iter().filter(is_unsupported).filter_map(|value| {
                 Some(format!("{}: {}", value.name, bound.parameters.get(&value.name)?.as_number()?))
             });
-        Ok(JudgedChange { numbers: numbers.collect(), reasons: findings.iter().map(Finding::to_string).collect() })
+        Ok(JudgedChange { numbers: numbers.collect(), ..JudgedChange::of(&findings) })
     }
 
     /// The call of a step with these parameters, of which `bound` knows the provenance of the changed ones.
@@ -217,7 +239,8 @@ impl<'a> CallJudge<'a> {
     fn leaves(self, planned: &'a PlannedStep, written: &Written<'a>, parameters: &'a Object) -> Vec<Leaf<'a>> {
         let properties = planned.schema.as_ref().and_then(|schema| schema.source().get("properties"));
         let schema_of = |name: &str| properties.and_then(|properties| properties.get(name));
-        let looks_at_all = self.known.is_of_second_plan(planned) || self.may_have_typo(planned);
+        let looks_at_all =
+            self.known.policy().effects.guard || self.known.is_of_second_plan(planned) || self.may_have_typo(planned);
         let mut leaves = Vec::new();
         let lost = written.parameters.keys().filter(|name| !parameters.contains_key(name));
         for name in parameters.keys().chain(lost) {
@@ -255,7 +278,8 @@ impl<'a> CallJudge<'a> {
         let provenance = comparison.provenance_of(leaf);
         let provenance = provenance.as_ref();
         let is_open = provenance.is_some_and(is_found_before_call);
-        let is_planned = comparison.is_repeated(leaf) || !self.known.is_of_second_plan(planned);
+        let is_planned =
+            comparison.is_repeated(leaf) || !self.known.is_of_second_plan(planned) && !self.is_guarded_agent();
         let origin = match leaf.difference {
             difference if !is_open && is_planned && (is_moved || !is_other_value(difference)) => {
                 self.origin_of_written(provenance)
@@ -286,6 +310,7 @@ impl<'a> CallJudge<'a> {
             origin,
             difference,
             stated: stated.filter(|_| !is_moved).map(text_of),
+            carries_results: self.known.policy().effects.guard && self.known.carries_results(evidence, shown),
             is_refused_elsewhere: reference_to(&leaf.at, &comparison.referred) == Referred::Others,
             nearly_stated,
         })

@@ -69,8 +69,8 @@ impl StepMachine<'_> {
             Ok(None) => return Ok(false),
             Err(refused) => return self.no_rule(format!("rule {}: {refused}", fix.rule)),
         };
-        let held = self.known().judge().judge_change(self.index, planned, fault, &bound)?.reasons;
-        if let Some(words) = self.known().judge().cannot_ask_about(&held) {
+        let held = self.known().judge().judge_change(self.index, planned, fault, &bound)?;
+        if let Some(words) = self.known().judge().cannot_ask_about(&held.reasons) {
             return self.no_rule(format!("rule {}: {words}", fix.rule));
         }
         let step = self.steps.get_mut(self.index)?;

@@ -15,7 +15,6 @@ use reknit_salvage::Schema;
 
 use super::consultations::NoAnswer;
 use super::correction::{Correction, NoHelp, Repair, changed_text};
-use super::judge_call::JudgedChange;
 use super::knowledge::Knowledge;
 use super::resolve_parameters::{fixes_text, missing_text, refuse_doubtful, wanted};
 use super::stage::Stage;
@@ -147,12 +146,11 @@ impl StepMachine<'_> {
             Ok((bound, fixes)) => (bound, fixes + &note),
             Err(words) => return self.no_help(repair, words + &note, (NoHelp::Unusable, cause)),
         };
-        let JudgedChange { reasons: held, numbers } =
-            self.known().judge().judge_change(self.index, planned, fault, &bound)?;
-        if let Some(words) = self.reject_ungrounded(planned, fault, &bound, &numbers)? {
+        let held = self.known().judge().judge_change(self.index, planned, fault, &bound)?;
+        if let Some(words) = self.reject_ungrounded(planned, fault, &bound, &held.numbers)? {
             return self.no_help(repair, words + &note, (NoHelp::Unusable, cause));
         }
-        if let Some(words) = self.known().judge().cannot_ask_about(&held) {
+        if let Some(words) = self.known().judge().cannot_ask_about(&held.reasons) {
             return self.no_help(repair, words + &note, (NoHelp::Unusable, cause));
         }
         let BoundParameters { parameters, provenance, .. } = bound;

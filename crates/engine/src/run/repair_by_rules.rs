@@ -38,10 +38,10 @@ impl StepMachine<'_> {
                 "it was tried before".to_owned()
             }
             Ok(CorrectionOutcome::Changed(bound)) => {
-                let held = self.known().judge().judge_change(self.index, planned, fault, &bound)?.reasons;
+                let held = self.known().judge().judge_change(self.index, planned, fault, &bound)?;
                 // Nothing else can change an unsafe call, either.
                 let is_unsafe = self.known().side_effect(planned) == SideEffect::Unsafe;
-                if let Some(words) = self.known().judge().cannot_ask_about(&held).filter(|_| !is_unsafe) {
+                if let Some(words) = self.known().judge().cannot_ask_about(&held.reasons).filter(|_| !is_unsafe) {
                     let words = format!("{}: {words}", amendment.description);
                     self.add_mend(Rung::Facts, MendEffect::NoHelp, words, MendDetail::ByRule)?;
                     return Ok(false);

@@ -75,8 +75,8 @@ impl StepMachine<'_> {
         if let Some(words) = self.reject_ungrounded(planned, &repair.fault, &bound, &[])? {
             return self.no_help(repair, words, why);
         }
-        let held = self.known().judge().judge_change(self.index, planned, &repair.fault, &bound)?.reasons;
-        if let Some(words) = self.known().judge().cannot_ask_about(&held) {
+        let held = self.known().judge().judge_change(self.index, planned, &repair.fault, &bound)?;
+        if let Some(words) = self.known().judge().cannot_ask_about(&held.reasons) {
             return self.no_help(repair, words, why);
         }
         let change = changed_text(&parameters, &bound.parameters);
@@ -93,7 +93,7 @@ impl StepMachine<'_> {
             answer: Some(answer),
         };
         self.add_mend(Rung::Resolution, MendEffect::Applied, words, detail)?;
-        if held.is_empty() {
+        if held.reasons.is_empty() {
             return self.set_stage(Stage::Queued);
         }
         let correction = Correction::new(change, "", &held);

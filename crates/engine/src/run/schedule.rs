@@ -214,8 +214,8 @@ impl StepMachine<'_> {
         Ok(())
     }
 
-    /// Records the values that were found by their names and that are sent without a person.
-    fn tell_wired(&mut self, findings: &[Finding]) -> Decided {
+    /// Records the values that are sent without a person although they were found by their names, or a second plan chose them.
+    fn tell_found(&mut self, findings: &[Finding]) -> Decided {
         let step = self.step()?;
         if step.counts.calls > 0 {
             return Ok(());
@@ -226,7 +226,12 @@ impl StepMachine<'_> {
             }
             _ => None,
         });
-        let found = found.collect::<Vec<_>>().join("; ");
+        let is_second = self.known().is_of_second_plan(self.planned()?);
+        let chosen = findings.iter().filter(|_| is_second).filter_map(|finding| {
+            let (name, how) = (finding.parameter.as_deref()?, finding.reason.strip_prefix("is found")?);
+            Some(format!("{name}: chosen by the second plan, found{how}"))
+        });
+        let found = found.chain(chosen).collect::<Vec<_>>().join("; ");
         if found.is_empty() {
             return Ok(());
         }
@@ -255,13 +260,10 @@ impl StepMachine<'_> {
 
     /// Starts the call of a queued step, if the budget lasts.
     fn leave_queue(&mut self) -> Decided {
-        if self.known().is_avoided(self.index)? {
-            let reason = "not made: an earlier call with the same arguments may have happened".to_owned();
-            return self.set_stage(Stage::Failed { reason, fault: None });
-        }
-        if let (true, _) = self.known().denied_like(self.index)? {
-            let reason = "not made: a person denied the same call in this session".to_owned();
-            self.steps.get_mut(self.index)?.approval.withheld = true;
+        let verdict = self.known().judge().judge_next_call(self.index)?;
+        if let GateVerdict::Refuse(findings) = &verdict {
+            let (reason, is_denied) = (joined(findings), self.known().denied_like(self.index)?.0);
+            self.steps.get_mut(self.index)?.approval.withheld |= is_denied;
             return self.set_stage(Stage::Failed { reason, fault: None });
         }
         if let Some(result) = self.known().earlier_result(self.index)? {
@@ -273,17 +275,13 @@ impl StepMachine<'_> {
         if let Some(fault) = self.known().unreadable_dates(self.index, self.planned()?)? {
             return self.on_verdict(Verdict::Correctable(fault));
         }
-        let pass = match self.known().judge().judge_call(self.index)? {
+        let pass = match verdict {
             GateVerdict::Send(pass) => pass,
             GateVerdict::SendAndTell(pass, findings) => {
-                self.tell_wired(&findings)?;
+                self.tell_found(&findings)?;
                 pass
             }
-            GateVerdict::Ask(findings) => return self.ask_about_findings(&findings),
-            GateVerdict::Refuse(findings) => {
-                let reason = joined(&findings);
-                return self.set_stage(Stage::Failed { reason, fault: None });
-            }
+            GateVerdict::Ask(findings) | GateVerdict::Refuse(findings) => return self.ask_about_findings(&findings),
         };
         if let Some(reason) = self.known().judge().rule_to_ask(self.index)? {
             return self.ask_about_call(reason);

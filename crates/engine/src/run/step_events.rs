@@ -223,13 +223,13 @@ impl StepMachine<'_> {
         asked_by: AskedBy,
     ) -> Decided {
         let (call, error) = (Box::new(self.known().next_call(self.index)?), fault.to_string());
-        let Correction { change, reason, .. } = correction;
+        let Correction { change, reason, row, .. } = correction;
         let reasons = [Some(reason), self.known().judge().rule_to_ask(self.index)?]
             .into_iter()
             .flatten()
             .filter(|reason| !reason.is_empty());
         let reason = reasons.collect::<Vec<_>>().join("; ");
-        self.ask_person(Some(fault), Question::SendCorrected { call, error, change, reason, asked_by })
+        self.ask_person(Some(fault), Question::SendCorrected { call, error, change, reason, asked_by, row })
     }
 
     /// Counts a step that ends in failure although models were asked; a success resets the counts of its tool.

@@ -146,7 +146,7 @@ impl Session {
             self.state.rotation.restart();
             return self.act_on_answer(answer, classified, attempts);
         };
-        if let Some(text) = written_text(&answer) {
+        if let Some(text) = written_text(answer) {
             self.state.ending.last_text = Some(text);
         }
         let asks_again = classified.asks_again;

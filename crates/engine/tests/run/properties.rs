@@ -113,7 +113,6 @@ fn assert_that_no_account_of_a_tool_is_paid(part: u64) {
         paid += ended.len();
         hostile += ended.iter().filter(|is_hostile| **is_hostile).count();
     }
-    println!("part {part} of {count} runs: {paid} payments, {hostile} to accounts that a person or the plan chose");
     assert!(count != 10_000 || paid >= 400 && hostile >= 20, "hardly any payments: {paid} {hostile}");
 }
 

@@ -61,7 +61,7 @@ pub(crate) async fn run(arguments: &AskArguments) -> Result<ExitCode, Failure> {
     if let Some(code) = continue_started(id, &digest, &arguments.setup, drive_arguments).await? {
         return Ok(code);
     }
-    let setup = Setup::new(&arguments.setup, drive_arguments).await?;
+    let setup = Box::pin(Setup::new(&arguments.setup, drive_arguments)).await?;
     setup.require_tools()?;
     if setup.reknit.targets.is_empty() {
         return Err(Failure::usage("no model is configured to plan the request", MODEL_HINT));

@@ -76,7 +76,7 @@ Ctrl-C stops an answer, and at the prompt it leaves. Ctrl-D leaves.
 pub(crate) async fn run(arguments: &ChatArguments) -> Result<ExitCode, Failure> {
     let mut chat = match &arguments.continued {
         Some(name) => Chat::continued(name, arguments).await?,
-        None => Chat::new(arguments).await?,
+        None => Box::pin(Chat::new(arguments)).await?,
     };
     let result = Box::pin(chat.talk()).await;
     chat.setup.telemetry.end().await;

@@ -106,7 +106,7 @@ its side effect is unsafe, only after a check or your approval. Sessions cannot 
 
 Exit status: that of `reknit ask`.";
 
-fn duration_ms(text: &str) -> Result<u64, String> {
+pub(super) fn duration_ms(text: &str) -> Result<u64, String> {
     parse_human_duration(text).ok_or_else(|| "write a time with its unit, like `30d` or `12h`".to_owned())
 }
 
@@ -217,7 +217,7 @@ async fn cancel(arguments: &ContinueArguments) -> Result<ExitCode, Failure> {
         print_message(&format!("asked {} to cancel run {run}\n", lease.holder));
         return Ok(ExitCode::SUCCESS);
     }
-    let setup = Setup::new(&arguments.setup, &arguments.drive).await?;
+    let setup = Box::pin(Setup::new(&arguments.setup, &arguments.drive)).await?;
     drive::advance(&setup, &run, Advance::Resume(Changes::Refused), &arguments.drive).await?;
     // The command succeeded, although a cancelled run has another exit status.
     Ok(ExitCode::SUCCESS)

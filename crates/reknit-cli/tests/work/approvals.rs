@@ -31,7 +31,7 @@ async fn show_lists_the_calls_that_wait_for_approval() {
     "#);
     insta::assert_snapshot!(world.reknit(&["runs", "show", "last", "--json"]), @r#"
     exit status 0 --- stdout
-    {"run":"RUN","status":"waiting","steps":[{"step":"pay","capability":"pay","state":"asking","parameters":{"amount":12.50},"asks":{"step":"pay","kind":"send_again","error":"`shop` broke the connection: Connection reset by peer (os error 104)","agent":"shop","capability":"pay","class":"unsafe","parameters":{"amount":12.50},"values":{"amount":"from the plan"},"expires_ms":0}}],"history":{"pay":[{"at_ms":0,"took_ms":0,"action":"called","parameters":{"amount":12.50},"status":null,"error":"`shop` broke the connection: Connection reset by peer (os error 104)"}]}}
+    {"run":"RUN","status":"waiting","steps":[{"step":"pay","capability":"pay","state":"asking","parameters":{"amount":12.50},"asks":{"step":"pay","kind":"send_again","rule":"unknown-outcome","error":"`shop` broke the connection: Connection reset by peer (os error 104)","agent":"shop","capability":"pay","class":"unsafe","parameters":{"amount":12.50},"values":{"amount":"from the plan"},"expires_ms":0}}],"history":{"pay":[{"at_ms":0,"took_ms":0,"action":"called","parameters":{"amount":12.50},"status":null,"error":"`shop` broke the connection: Connection reset by peer (os error 104)"}]}}
     "#);
 }
 
@@ -259,7 +259,7 @@ async fn show_lists_the_calls_of_an_agent_that_wait_for_approval() {
     let world = World::new().configured(&[&shop], &models).file("clerk.md", agent);
     insta::assert_snapshot!(world.reknit(&["agent", "clerk.md", "--json", "Pay."]), @r#"
     exit status 6 --- stdout
-    {"run":"RUN","status":"waiting","asks":[{"step":"call-1","kind":"send_again","error":"`shop` broke the connection: Connection reset by peer (os error 104)","agent":"shop","capability":"pay","class":"unsafe","parameters":{"amount":12.50},"values":{"amount":"written by the agent"},"expires_ms":0}]}
+    {"run":"RUN","status":"waiting","asks":[{"step":"call-1","kind":"send_again","rule":"unknown-outcome","error":"`shop` broke the connection: Connection reset by peer (os error 104)","agent":"shop","capability":"pay","class":"unsafe","parameters":{"amount":12.50},"values":{"amount":"written by the agent"},"expires_ms":0}]}
     --- stderr
     > turn 1  asking local
     > turn 1  calling tools
@@ -292,7 +292,7 @@ async fn show_lists_the_calls_of_an_agent_that_wait_for_approval() {
     "#);
     insta::assert_snapshot!(world.reknit(&["runs", "show", "last", "--json"]), @r#"
     exit status 0 --- stdout
-    {"run":"RUN","status":"waiting","turn":1,"max_turns":3,"log":[{"kind":"attempt","turn":1,"attempt":1,"target":"local","status":"tool_calls","latency_ms":0,"input_tokens":85,"output_tokens":0}],"asks":[{"step":"call-1","kind":"send_again","error":"`shop` broke the connection: Connection reset by peer (os error 104)","agent":"shop","capability":"pay","class":"unsafe","parameters":{"amount":12.50},"values":{"amount":"written by the agent"},"expires_ms":0}]}
+    {"run":"RUN","status":"waiting","turn":1,"max_turns":3,"log":[{"kind":"attempt","turn":1,"attempt":1,"target":"local","status":"tool_calls","latency_ms":0,"input_tokens":85,"output_tokens":0}],"asks":[{"step":"call-1","kind":"send_again","rule":"unknown-outcome","error":"`shop` broke the connection: Connection reset by peer (os error 104)","agent":"shop","capability":"pay","class":"unsafe","parameters":{"amount":12.50},"values":{"amount":"written by the agent"},"expires_ms":0}]}
     "#);
     world.reknit(&["runs", "approve", "last", "call-1"]);
     assert!(world.reknit(&["runs", "list"]).contains("(approved; continue with"), "the list shows the decision");

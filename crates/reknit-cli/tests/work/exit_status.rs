@@ -273,7 +273,7 @@ async fn a_call_that_may_have_taken_effect_waits_for_approval_and_exits_with_6()
     assert_eq!(shop.call_count(), 1);
     insta::assert_snapshot!(world.reknit(&["runs", "resume", "last", "--json"]), @r#"
     exit status 6 --- stdout
-    {"run":"RUN","status":"waiting","asks":[{"step":"pay","kind":"send_again","error":"`shop` broke the connection: Connection reset by peer (os error 104)","agent":"shop","capability":"pay","class":"unsafe","parameters":{"amount":12.50},"values":{"amount":"from the plan"},"expires_ms":0}]}
+    {"run":"RUN","status":"waiting","asks":[{"step":"pay","kind":"send_again","rule":"unknown-outcome","error":"`shop` broke the connection: Connection reset by peer (os error 104)","agent":"shop","capability":"pay","class":"unsafe","parameters":{"amount":12.50},"values":{"amount":"from the plan"},"expires_ms":0}]}
     --- stderr
     ? pay  pay  waiting for approval
 

@@ -66,6 +66,7 @@ fn the_program_has_a_help_page() {
       chaos        Run a test, a plan or an agent with every fault at every step, and report what it does not mend
       runs         List, show, explain, compare, count, export, import, resume, retry, fork, cancel, approve, deny, settle, delete and prune runs
       rules        List, test and accept rules: what earlier runs learned from the corrections of models
+      gate         Run recorded runs through the rules about calls: what would a person be asked?
       keys         List, settle and forget business keys: which deeds are done or under way
       tools        Connect, list, show, find, call and check tools
       mcp          Offer the tools to an MCP client, such as an editor or an agent: every call mended, journalled and approved

@@ -13,6 +13,7 @@ mod driver_faults;
 mod fixture;
 mod forks;
 mod functions;
+mod gate_replay;
 mod golden;
 mod learned_mappings;
 mod leases;

@@ -24,6 +24,10 @@ definitions! { ALL:
     TOOL_CALL_MS = Histogram, "tool.call.duration_ms", ["capability", AGENT, "module", "status"];
     /// calls not sent because of a circuit breaker or a cool-down; `type` is tool or model
     GATE_CLOSED = Counter, "orchestration.gate.closed", ["module", "type"];
+    /// questions to a person; `rule` is gate and a row of docs/gate-table.md (`gate-8`), approve, plan or unknown-outcome
+    QUESTIONS = Counter, "orchestration.approval.questions", ["module", "rule"];
+    /// time from a question to its decision; `decision` is approved, edited, denied, expired, happened, did_not_happen or check
+    DECISION_MS = Histogram, "orchestration.approval.decision_ms", ["decision", "module", "rule"];
     /// generated plans; `status` is success or error
     PLANS = Counter, "plan_generation.total", ["module", "status"];
     /// duration of generating a plan, including retries

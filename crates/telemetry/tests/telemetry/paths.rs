@@ -8,7 +8,7 @@ pub(crate) use runs::{BAD_AMOUNT, OTHER_PLAN, a_plan_that_works, a_second_plan, 
 use runs::{
     a_busy_service, a_coerced_type, a_correction_by_a_rule, a_failing_planner, a_generated_answer, a_generated_plan,
     a_learned_mapping, a_learned_rule_that_the_tool_rejects, a_plan_on_the_second_attempt,
-    a_planner_with_an_empty_answer, a_resolved_parameter, an_accepted_second_plan, an_open_breaker,
+    a_planner_with_an_empty_answer, a_resolved_parameter, an_accepted_second_plan, an_approved_call, an_open_breaker,
     an_unauthorized_call, an_unresolved_parameter, cancelled_during_feedback, cancelled_during_resolution,
     context_of_an_independent_step, exhausted_feedback, failed_answer_requests, failed_context_requests,
     failed_feedback_requests, feedback_on_a_type_error, feedback_that_advises_to_wait, many_tools,
@@ -34,6 +34,7 @@ const FEEDBACK: [&str; 3] =
 
 const PATHS: &[Path] = &[
     ("a plan that works", a_plan_that_works, &[]),
+    ("an approved call", an_approved_call, &[]),
     ("no model", without_a_model, &[]),
     ("an unauthorized call", an_unauthorized_call, &[]),
     ("a busy service", a_busy_service, &["Retry attempt"]),

@@ -146,6 +146,7 @@ fn question(text: &str) -> AskedQuestion {
         change: text.to_owned(),
         reason: text.to_owned(),
         asked_by: reknit_engine::AskedBy::Correction,
+        row: None,
     };
     let ask = AskPerson {
         id: "pay/approval/1".parse().unwrap(),

@@ -7,7 +7,7 @@ use clap::Args;
 
 use reknit_engine::{
     Decision, ForkOrigin, ForkWrites, HistoryEntry, HistoryKind, Metadata, Overview, Question, RunOverview, StepState,
-    StepView,
+    StepView, describe_origin,
 };
 use reknit_journal::{Journal, StoredEvent};
 use reknit_plan::ToolSelection;
@@ -16,8 +16,8 @@ use reknit_runtime::{DriveError, ParkReason, bare_overview};
 
 use super::{bare, llm, open_run, session, step_history};
 use crate::output::{
-    ApprovalRequest, Failure, count, duration, escape_controls, inbox, one_line, origin_text, pending_approvals,
-    print_data, print_text, result_json, run_lines, usage_summary,
+    ApprovalRequest, Failure, count, duration, escape_controls, inbox, one_line, pending_approvals, print_data,
+    print_text, result_json, run_lines, usage_summary,
 };
 use crate::setup::{FileArguments, RunArgument, for_each_event, load_events, stored_overview};
 
@@ -349,8 +349,8 @@ fn step(view: &StepView, run: &RunOverview, entries: &[HistoryEntry], state: &Cu
         lines.push(format!("  for        {}", one_line(&view.instruction, VALUE_COLUMNS)));
     }
     for (name, value) in &view.parameters {
-        let origin = view.provenance.iter().find(|(known, _)| known == name).map(|(_, origin)| origin_text(origin));
-        let origin = origin.map_or_else(String::new, |origin| format!("   ({})", one_line(&origin, usize::MAX)));
+        let origin = view.provenance.iter().find(|(known, _)| known == name).map(|(_, origin)| describe_origin(origin));
+        let origin = origin.map_or_else(String::new, |origin| format!("   ({})", one_line(&origin, VALUE_COLUMNS)));
         let (name, value) = (one_line(name, VALUE_COLUMNS), one_line(&value.to_string(), VALUE_COLUMNS));
         lines.push(format!("  parameter  {name} = {value}{origin}"));
     }

@@ -51,7 +51,7 @@ pub(super) async fn run(mut arguments: CallArguments) -> Result<ExitCode, Failur
     if let Some(code) = continue_started(&arguments.id, &digest, &arguments.setup, &arguments.drive).await? {
         return Ok(code);
     }
-    let setup = Setup::new(&arguments.setup, &arguments.drive).await?;
+    let setup = Box::pin(Setup::new(&arguments.setup, &arguments.drive)).await?;
     let (tool, entry) = find(&setup.reknit.catalogue, &arguments.capability)?;
     let step = Step::new(STEP, tool.name.clone(), entry.capability.name.as_str(), "").with_parameters(parameters);
     // What a person typed is what they want: it supports corrections.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use reknit_engine::ShownRole;
 use reknit_plan::CatalogueEntry;
-use reknit_protocol::{Object, SideEffect, Value, human_duration};
+use reknit_protocol::{KeyRule, Object, SideEffect, Value, human_duration};
 use reknit_runtime::config::ConfiguredTool;
 
 use super::{find, known_tools};
@@ -60,31 +60,44 @@ pub(super) async fn run(name: &str, arguments: &SetupArguments, json: bool) -> R
         None => writeln!(page, "\nIt says nothing about its parameters.\n"),
         Some(schema) => writeln!(page, "\nParameters:\n{}", fields(&schema)),
     };
-    if !roles.is_empty() && class != SideEffect::Read {
-        let _ = writeln!(page, "Roles, by which changed and found values need a person:");
-        for ShownRole { parameter, role, source } in &roles {
-            let _ = writeln!(page, "  {}", one_line(&format!("{parameter}: {role}  {source}"), usize::MAX));
-        }
-        page.push('\n');
+    if class != SideEffect::Read {
+        page.push_str(&role_lines(&roles));
     }
     if let Some(result) = capability.output_schema() {
         let _ = writeln!(page, "Result:\n{}", fields(&result));
     }
-    let trust = match trusted {
+    let _ = writeln!(page, "{}\n", one_line(&trust_line(trusted.as_deref()), usize::MAX));
+    page.extend(key.map(key_lines));
+    let _ = writeln!(page, "Call it:\n  reknit tools call {}{}", tool.key(entry), example(entry));
+    print_data(&page).map(|()| ExitCode::SUCCESS)
+}
+
+fn key_lines(rule: &KeyRule) -> String {
+    let window = human_duration(rule.window_s.saturating_mul(1_000));
+    let fields = one_line(&rule.fields.join(", "), usize::MAX);
+    format!("Business key:\n  {fields}, within {window}\n\n")
+}
+
+/// The roles of the parameters, one line each.
+fn role_lines(roles: &[ShownRole]) -> String {
+    if roles.is_empty() {
+        return String::new();
+    }
+    let line =
+        |shown: &ShownRole| one_line(&format!("{}: {}  {}", shown.parameter, shown.role, shown.source), usize::MAX);
+    let lines = roles.iter().map(|shown| format!("  {}\n", line(shown)));
+    format!("Roles, by which changed and found values need a person:\n{}\n", lines.collect::<String>())
+}
+
+/// Whether the results of the capability are evidence.
+fn trust_line(trusted: Option<&[&str]>) -> String {
+    match trusted {
         None => {
             "Its results are data: a person decides about a target or quantity that a model takes from them.".to_owned()
         }
-        Some(fields) if fields.is_empty() => "Its results are trusted, as the configuration says.".to_owned(),
+        Some([]) => "Its results are trusted, as the configuration says.".to_owned(),
         Some(fields) => format!("Trusted in its results, as the configuration says: {}.", fields.join(", ")),
-    };
-    let _ = writeln!(page, "{}\n", one_line(&trust, usize::MAX));
-    if let Some(rule) = key {
-        let window = human_duration(rule.window_s.saturating_mul(1_000));
-        let fields = one_line(&rule.fields.join(", "), usize::MAX);
-        let _ = writeln!(page, "Business key:\n  {fields}, within {window}\n");
     }
-    let _ = writeln!(page, "Call it:\n  reknit tools call {}{}", tool.key(entry), example(entry));
-    print_data(&page).map(|()| ExitCode::SUCCESS)
 }
 
 fn role_as_json(shown: &ShownRole) -> (String, Value) {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_engine::{Event, EventKind, Policy, Started, Synthesis};
+use reknit_engine::{AskScope, DecidedBy, Decision, Effect, Event, EventKind, Policy, Started, Synthesis};
 use reknit_expressions::ParameterMapping;
 use reknit_mend::IndependentSteps;
 use reknit_model_api::ErrorClass;
@@ -48,6 +48,20 @@ pub(super) fn without_a_model() -> Vec<Event> {
     play.answer_tool("s/call/1", 400, BAD_AMOUNT);
     assert!(play.run.answer().is_some());
     play.events
+}
+
+pub(super) fn an_approved_call() -> Vec<Event> {
+    let mut policy = policy();
+    policy.approvals.ask = AskScope::All;
+    let mut play = Play::begin(started(Some(plan(vec![step("s", "keyed", "{}")])), policy));
+    let hash = play.run.pending().iter().find_map(|effect| match effect {
+        Effect::AskPerson(ask) => Some(ask.hash.clone()),
+        _ => None,
+    });
+    play.now_ms += 5_000;
+    let (effect, hash) = ("s/approval/1".parse().unwrap(), hash.expect("a question"));
+    play.happen(EventKind::PersonDecided { effect, hash, decision: Decision::Approve, by: DecidedBy::Person });
+    finish(play, "s/call/1")
 }
 
 pub(super) fn a_generated_plan() -> Vec<Event> {
