@@ -27,8 +27,9 @@ A file that is only found in the current folder must be trusted once, with
 `reknit trust`, if it runs a command or decides where data and keys go: a model
 that is not at its provider's own host, a tool on another machine or with a key,
 a webhook, a registry, the folder of prompts, the files of rules and of the
-journal. Services on this machine without a key need no trust, nor does a file
-that you name. The limit for a configuration file is 1 MiB.
+journal. So must one with `[[roles]]` or `[[trust]]`. Services on this machine
+without a key need no trust, nor does a file that you name. The limit for a
+configuration file is 1 MiB.
 
 Every setting has an environment variable. Its name may also start with
 `GOMIND_` instead of `REKNIT_`; if both are set, `REKNIT_` wins. Switches are

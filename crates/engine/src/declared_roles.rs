@@ -4,7 +4,7 @@ use reknit_protocol::word_enum;
 use serde::{Deserialize, Serialize};
 
 word_enum! {
-    /// What a parameter is for.
+    /// What a parameter is for, the role that needs a person most first: of two roles of a value, the first one counts.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum ParameterRole {

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand, ValueHint};
 use reknit_journal::RunFilter;
 use reknit_runtime::GateReplay;
 
-use crate::output::{Failure, count, json_value, one_line, print_data};
+use crate::output::{Failure, count, json_value, one_line, print_data, print_message};
 use crate::setup::{FileArguments, open_journal, read_config};
 
 const DETAILS: &str = "\
@@ -16,7 +16,7 @@ Judges the calls of recorded runs by the rules of this build and prints how many
 capability. Nothing is called and nothing is changed. `gate-8` is row 8 of docs/gate-table.md, `approve` a rule of `[[approve]]`
 or of a plan, `plan` the approval of a whole plan, `unknown-outcome` a call that may have taken effect.
 
-With --config, `[[roles]]` and `[[trust]]` of that file count instead of those of each run: so you see what an entry would change.
+Without --config, the `[[roles]]` and `[[trust]]` that each run was started with count. With it, you see what an entry would change.
 
 Examples:
   reknit gate replay
@@ -31,6 +31,7 @@ pub(crate) enum GateCommand {
 }
 
 #[derive(Debug, Args)]
+#[command(mut_arg("config", |config| config.help("Judge by the `[[roles]]` and `[[trust]]` of this file")))]
 pub(crate) struct ReplayArguments {
     /// The journal file, instead of `--journal`
     #[arg(value_name = "JOURNAL", value_hint = ValueHint::FilePath, conflicts_with = "journal")]
@@ -48,7 +49,10 @@ pub(crate) struct ReplayArguments {
 pub(crate) async fn run(command: GateCommand) -> Result<ExitCode, Failure> {
     let GateCommand::Replay(ReplayArguments { path, since, json, mut files }) = command;
     if let Some(path) = path.as_ref().filter(|path| !path.exists()) {
-        return Err(Failure::usage(format!("there is no journal `{}`", path.display()), "name the file of a journal"));
+        return Err(Failure::usage(
+            format!("there is no journal `{}`", path.display()),
+            "the journal of your runs is the one of `reknit runs list`; leave the name out to replay it",
+        ));
     }
     files.journal = path.or(files.journal);
     let rules = match &files.config {
@@ -65,6 +69,10 @@ pub(crate) async fn run(command: GateCommand) -> Result<ExitCode, Failure> {
     let mut replay = GateReplay::default();
     for run in journal.runs(&filter).await.map_err(Failure::journal)? {
         replay.add(&journal, &run.run, &rules).await?;
+    }
+    if replay.runs == 0 && !json {
+        print_message("no recorded run matches\n\nhint: name another journal, or leave out `--since`\n");
+        return Ok(ExitCode::SUCCESS);
     }
     let text = if json { format!("{}\n", json_value(&replay)?) } else { page(&replay) };
     print_data(&text).map(|()| ExitCode::SUCCESS)

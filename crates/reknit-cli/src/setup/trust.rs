@@ -3,7 +3,7 @@
 //! A file that a person names is trusted. One that lies in the current folder may come from anybody, such as a cloned
 //! repository. The person has to trust it once if it runs a command, sends requests or results to another machine (other than the
 //! host of a provider of models), sends a key anywhere else than from the provider's own variable to the provider's own host, or
-//! names files that take part in runs: prompts, learned rules, accepted definitions, the journal. The trust is kept by path and
+//! names files that take part in runs: prompts, learned rules, accepted definitions, the journal; or has `[[roles]]` or `[[trust]]`. The trust is kept by path and
 //! digest, so a changed file has to be trusted again.
 
 use std::fs;
@@ -37,8 +37,8 @@ pub(crate) fn is_trusted(path: &Path, text: &str) -> Result<bool, Failure> {
     Ok(TrustStore::of_user()?.read()?.iter().any(|known| known.path == name && known.digest == digest))
 }
 
-/// Fails if the configuration was only found, is not trusted, and runs a command or decides where data or keys go. `file` is
-/// that of `--config`. Call it before the first request.
+/// Fails if the configuration was only found, is not trusted, and runs a command or decides where data or keys go or what needs a
+/// person. `file` is that of `--config`. Call it before the first request.
 pub(crate) fn check_trust(config: &Config, file: Option<&Path>) -> Result<(), Failure> {
     require_trust(&uses_of(config, is_there), file)
 }
@@ -50,8 +50,25 @@ pub(crate) fn uses_of(config: &Config, counts: fn(&KeySource) -> bool) -> Vec<St
     uses.extend(config.tools.iter().flat_map(|tool| tool_uses(tool, counts)));
     uses.extend(config.tools.iter().filter_map(|tool| calls_use(config, tool, counts)));
     uses.extend(callback_use(config));
+    uses.extend(gate_uses(config));
     uses.extend(PLACES.iter().filter_map(|(setting, meaning)| place_use(config, setting, meaning)));
     uses
+}
+
+/// What lets calls go out without a person that needs one otherwise.
+fn gate_uses(config: &Config) -> impl Iterator<Item = String> {
+    let effects = &config.policy.effects;
+    let roles = effects.roles.iter().map(|rule| {
+        let role = rule.role.as_str();
+        format!(
+            "[[roles]]: `{}` of `{}` is {role} when it is decided what needs a person",
+            rule.parameter, rule.capability
+        )
+    });
+    let trust = effects.trust.iter().map(|rule| {
+        format!("[[trust]]: what `{}` returns is sent in calls for which a person is asked otherwise", rule.capability)
+    });
+    roles.chain(trust)
 }
 
 /// Settings that name a place which takes part in runs, and what it does.
@@ -124,7 +141,10 @@ fn require_trust(uses: &[String], file: Option<&Path>) -> Result<(), Failure> {
         if is_known { "has changed since it was trusted" } else { "was found in this folder and is not trusted" };
     let uses = use_lines(uses);
     Err(Failure::usage(
-        format!("`{name}` {problem}, and it runs commands or decides where data and keys go:\n{}", uses.trim_end()),
+        format!(
+            "`{name}` {problem}, and it runs commands, decides where data and keys go, or what needs a person:\n{}",
+            uses.trim_end()
+        ),
         format!("if that is right, type `reknit trust`, or name the file: `--config {DEFAULT_CONFIG}`"),
     ))
 }

@@ -119,6 +119,18 @@ async fn a_found_file_decides_nothing_about_where_requests_and_results_go_until_
             "- catalogue.folder: definitions of tools are accepted by what is in pins",
         ),
         (
+            tool(
+                "[[http]]\nname = \"t\"\ncapability = \"c\"\nurl = \"http://127.0.0.1:9\"\n[[trust]]\ncapability = \"t/c\"\n",
+            ),
+            "- [[trust]]: what `t/c` returns is sent in calls for which a person is asked otherwise",
+        ),
+        (
+            tool(
+                "[[http]]\nname = \"t\"\ncapability = \"c\"\nurl = \"http://127.0.0.1:9/{to}\"\nparameters = { to = { type = \"string\" } }\n[[roles]]\ncapability = \"t/c\"\nparameter = \"to\"\nrole = \"content\"\n",
+            ),
+            "- [[roles]]: `to` of `t/c` is content when it is decided what needs a person",
+        ),
+        (
             tool("[discovery]\nenabled = true\nredis = \"redis://r.example:6379\"\n"),
             "- discovery.redis: tools are those that are registered at redis://r.example:6379",
         ),
