@@ -1,8 +1,10 @@
 //! JSON values that keep digits and key order, with their parser and printer.
 
 pub(crate) mod number;
-pub mod object;
 pub(crate) mod parse;
 pub(crate) mod path;
-pub(crate) mod print;
+mod plain_bytes;
+pub(crate) mod pointer;
+mod print;
+mod quote;
 pub(crate) mod value;

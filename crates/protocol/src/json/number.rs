@@ -4,6 +4,7 @@ mod conversions;
 mod decimal;
 mod inline_text;
 mod normal_form;
+mod push_integer;
 mod scanner;
 
 use std::fmt;
@@ -14,9 +15,9 @@ pub use scanner::NumberError;
 pub(crate) use conversions::MachineNumber;
 pub(crate) use scanner::{NumberToken, scan};
 
-use crate::json::print::push_integer;
 use inline_text::InlineText;
 use normal_form::NormalForm;
+use push_integer::push_integer;
 
 /// A JSON number that prints exactly as it was written and compares by value.
 ///

@@ -1,10 +1,8 @@
 //! Paths to places inside a JSON value.
 
-mod pointer;
-
 use std::fmt;
 
-pub use pointer::PointerError;
+use crate::json::quote::quoted;
 
 /// One segment of a [`Path`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -56,6 +54,10 @@ impl Path {
         child
     }
 
+    pub(crate) fn push(&mut self, segment: Segment) {
+        self.segments.push(segment);
+    }
+
     /// Removes and returns the last segment; `None` at the root.
     pub fn pop(&mut self) -> Option<Segment> {
         self.segments.pop()
@@ -84,7 +86,7 @@ impl fmt::Display for Path {
         self.segments.iter().try_for_each(|segment| match segment {
             Segment::Index(index) => write!(out, "[{index}]"),
             Segment::Key(key) if is_identifier(key) => write!(out, ".{key}"),
-            Segment::Key(key) => write!(out, "[{}]", crate::json::print::quoted(key)),
+            Segment::Key(key) => write!(out, "[{}]", quoted(key)),
         })
     }
 }

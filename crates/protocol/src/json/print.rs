@@ -1,22 +1,59 @@
 //! The printer for JSON text.
 
-mod escape;
+use std::fmt;
 
+use crate::json::quote::push_quoted;
 use crate::{Object, Value};
 
-pub(crate) use escape::push_integer;
-use escape::push_quoted;
-pub(crate) use escape::quoted;
+impl Value {
+    /// JSON on several lines, indented by two spaces per level.
+    pub fn to_pretty(&self) -> String {
+        to_text(|out| write_value(out, self, Some(0)))
+    }
+
+    /// The one text of all equal values, for hashing: sorted keys, canonical numbers, no spaces.
+    pub fn canonical(&self) -> String {
+        to_text(|out| write_canonical(out, self))
+    }
+}
+
+impl fmt::Display for Value {
+    /// JSON without spaces; `{:#}` prints like [`Value::to_pretty`].
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let level = out.alternate().then_some(0);
+        out.write_str(&to_text(|text| write_value(text, self, level)))
+    }
+}
+
+impl fmt::Debug for Value {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
+}
+
+impl fmt::Display for Object {
+    /// JSON without spaces; `{:#}` prints on several lines.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let level = out.alternate().then_some(0);
+        out.write_str(&to_text(|text| write_object(text, self, level)))
+    }
+}
+
+impl fmt::Debug for Object {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
+}
 
 /// The text that `write` appends to an empty string.
-pub(crate) fn to_text(write: impl FnOnce(&mut String)) -> String {
+fn to_text(write: impl FnOnce(&mut String)) -> String {
     let mut out = String::new();
     write(&mut out);
     out
 }
 
 /// Writes JSON: without spaces, or from `level` on over several lines that are indented by two spaces per level.
-pub(crate) fn write_value(out: &mut String, value: &Value, level: Option<usize>) {
+fn write_value(out: &mut String, value: &Value, level: Option<usize>) {
     match value {
         Value::Null => out.push_str("null"),
         Value::Bool(true) => out.push_str("true"),
@@ -28,7 +65,7 @@ pub(crate) fn write_value(out: &mut String, value: &Value, level: Option<usize>)
     }
 }
 
-pub(crate) fn write_object(out: &mut String, object: &Object, level: Option<usize>) {
+fn write_object(out: &mut String, object: &Object, level: Option<usize>) {
     write_list(out, ['{', '}'], level, object, |out, (key, value), level| {
         push_quoted(out, key);
         out.push_str(if level.is_some() { ": " } else { ":" });
@@ -37,7 +74,7 @@ pub(crate) fn write_object(out: &mut String, object: &Object, level: Option<usiz
 }
 
 /// Writes JSON without spaces, with sorted keys and canonical numbers.
-pub(crate) fn write_canonical(out: &mut String, value: &Value) {
+fn write_canonical(out: &mut String, value: &Value) {
     match value {
         Value::Number(number) => out.push_str(&number.canonical()),
         Value::Array(items) => write_list(out, ['[', ']'], None, items, |out, item, _| write_canonical(out, item)),

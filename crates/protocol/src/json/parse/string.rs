@@ -2,7 +2,7 @@
 
 use super::error::{ParseProblem, ProblemAt};
 use super::parser::{Parsed, Parser};
-use super::plain_bytes::plain_prefix_len;
+use crate::json::plain_bytes::plain_prefix_len;
 
 impl<'a> Parser<'a> {
     /// Parses a string, starting at its opening quote.

@@ -1,7 +1,6 @@
 //! Paths as JSON Pointers (RFC 6901).
 
-use super::{Path, Segment};
-use crate::Value;
+use crate::{Path, Segment, Value};
 
 /// Why a text is not a JSON Pointer into a given value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -22,7 +21,7 @@ impl Path {
     /// The path as a JSON Pointer (RFC 6901): `/steps/0/odd key`, empty for the root.
     pub fn to_pointer(&self) -> String {
         let mut pointer = String::new();
-        for segment in &self.segments {
+        for segment in self.segments() {
             pointer.push('/');
             match segment {
                 Segment::Key(key) => pointer.push_str(&key.replace('~', "~0").replace('/', "~1")),
@@ -46,7 +45,7 @@ impl Path {
             let token = unescape(token)?;
             match step(place, &token) {
                 Some((segment, next)) => {
-                    path.segments.push(segment);
+                    path.push(segment);
                     place = next;
                 }
                 None => return Err(PointerError::NotFound { path, token }),
