@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use reknit_protocol::{Number, Value};
 
-use super::failure::ValueResult;
-use super::operand::{describe, owned};
+use super::failure::{ValueResult, describe};
+use super::operand::owned;
 use super::{EvalFailure, EvalResult, Evaluator};
 use crate::EvaluationError;
 use crate::expression::{Node, Operator};

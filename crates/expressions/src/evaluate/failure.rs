@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::fmt::Display;
 
-use reknit_protocol::Value;
+use reknit_protocol::{Value, shorten};
 
-use super::operand::describe;
 use crate::expression::Function;
 use crate::{EvaluationError, Expression, UnboundReason};
+
+const MAX_QUOTED: usize = 40;
 
 /// Why a lookup or an evaluation failed.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,6 +53,17 @@ impl EvalFailure {
 
 pub(super) fn bad_argument(function: Function, problem: &str) -> EvalFailure {
     EvalFailure::Error(EvaluationError::BadArgument { operation: function.to_string(), problem: problem.to_owned() })
+}
+
+/// Describes a value in a message: `the string "abc"`, `an object`.
+pub(super) fn describe(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(value) => value.to_string(),
+        Value::Number(number) => shorten(&number.to_string(), MAX_QUOTED).into_owned(),
+        Value::String(text) => format!("the string {}", Value::from(shorten(text, MAX_QUOTED).as_ref())),
+        Value::Array(_) | Value::Object(_) => value.kind().with_article().to_owned(),
+    }
 }
 
 /// The budget in units of work: nodes evaluated, items visited, bytes of text created. It is more than a real expression

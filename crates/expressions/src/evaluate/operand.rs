@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use reknit_protocol::{Decimal, DecimalError, Exactness, Number, Value, shorten};
+use reknit_protocol::{Decimal, DecimalError, Exactness, Number, Value};
 
 use super::failure::ValueResult;
 use super::{EvalFailure, EvalResult, Evaluator};
@@ -14,8 +14,6 @@ const MAX_LISTED: usize = 50;
 
 /// The work of one decimal operation.
 const DECIMAL_WORK: usize = 8;
-
-const MAX_QUOTED: usize = 40;
 
 impl From<DecimalError> for EvalFailure {
     fn from(error: DecimalError) -> Self {
@@ -123,15 +121,4 @@ pub(super) fn owned<'a>(value: impl Into<Value>) -> Cow<'a, Value> {
 
 pub(super) fn from_decimal<'a>(decimal: Decimal) -> ValueResult<'a> {
     Ok(owned(decimal.to_number()?))
-}
-
-/// Describes a value in a message: `the string "abc"`, `an object`.
-pub(super) fn describe(value: &Value) -> String {
-    match value {
-        Value::Null => "null".to_owned(),
-        Value::Bool(value) => value.to_string(),
-        Value::Number(number) => shorten(&number.to_string(), MAX_QUOTED).into_owned(),
-        Value::String(text) => format!("the string {}", Value::from(shorten(text, MAX_QUOTED).as_ref())),
-        Value::Array(_) | Value::Object(_) => value.kind().with_article().to_owned(),
-    }
 }
