@@ -6,6 +6,7 @@
 mod closest_match;
 mod field_location;
 mod fill_missing;
+mod nested_values;
 mod number_rules;
 mod referred_parameters;
 mod reformat_date;

@@ -1,15 +1,14 @@
 //! The parameters that an error refers to.
 
-use reknit_protocol::{Object, Path, Segment, Value};
+use reknit_protocol::{Path, Segment, Value};
 
 use super::RejectedCall;
+use super::nested_values::values_within;
 use crate::facts::{Fact, FactKind};
 use crate::{is_word_part, neighbours};
 
 /// Shorter names and values are too common in prose to count without quotes: `to`, `id`, `5`.
 const MIN_LETTERS: usize = 3;
-
-const MAX_VALUES: usize = 10_000;
 
 impl RejectedCall<'_> {
     /// The names of the parameters that the error refers to: by field, by name, or by a value that it quotes.
@@ -67,32 +66,6 @@ fn top_level(at: &Path) -> Option<String> {
         Segment::Key(name) => Some(name.clone()),
         Segment::Index(_) => None,
     }
-}
-
-/// The values at any depth, with their paths.
-pub(super) fn values_within(parameters: &Object) -> Vec<(Path, &Value)> {
-    collect_values(parameters.iter().map(|(name, value)| (Path::root().key(name), value)).collect())
-}
-
-/// These values and all values inside them, with their paths.
-pub(super) fn collect_values(mut open: Vec<(Path, &Value)>) -> Vec<(Path, &Value)> {
-    let mut found = Vec::new();
-    while let Some((at, value)) = open.pop() {
-        if found.len() >= MAX_VALUES {
-            break;
-        }
-        found.push((at.clone(), value));
-        match value {
-            Value::Object(object) => open.extend(object.iter().map(|(name, value)| (at.key(name), value))),
-            Value::Array(items) => open.extend(items.iter().enumerate().map(|(index, item)| {
-                let mut at = at.clone();
-                at.push_index(index);
-                (at, item)
-            })),
-            _ => {}
-        }
-    }
-    found
 }
 
 /// Whether a message contains a text as a whole word; a short one only in quotes.

@@ -4,7 +4,7 @@ use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{Object, Path, Segment, StepId, Value};
 use reknit_salvage::{Schema, fit};
 
-use super::referred_parameters::values_within;
+use super::nested_values::values_within;
 use super::{Change, field_location};
 use crate::facts::{Fact, FactKind, Field};
 

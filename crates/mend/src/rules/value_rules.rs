@@ -5,7 +5,7 @@ use reknit_protocol::{Object, Path, Value};
 use reknit_salvage::{Schema, SchemaType, fit};
 
 use super::closest_match::closest_value;
-use super::referred_parameters::collect_values;
+use super::nested_values::collect_values;
 use super::{Change, RejectedCall, only, parent_of};
 use crate::facts::{Fact, FactKind};
 
