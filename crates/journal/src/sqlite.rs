@@ -1,6 +1,7 @@
 //! The tables in a `SQLite` file: one thread writes while other threads and other processes read.
 
 mod chain;
+mod connect;
 mod file;
 mod header;
 mod log_check;

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, TransactionBehavior};
 
+use super::connect::connect;
 use super::file::side_file;
-use super::open::connect;
 use crate::error::storage::StoreResult;
 use crate::{BUSY_TIMEOUT, MAX_LOCK_WAIT};
 use crate::{Migration, OpenError, StorageError};

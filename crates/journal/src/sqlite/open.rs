@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 
+use super::connect::connect;
 use super::file::{self, FileIdentity};
 use super::header::FileHeader;
 use super::schema::{APPLICATION_ID, SCHEMA_VERSION, TABLES};
 use super::{log_check, migrate};
 use crate::BUSY_TIMEOUT;
-use crate::error::storage::{StoreFailure, StoreResult};
+use crate::error::storage::StoreFailure;
 use crate::{Durability, Migration, OpenError, StorageError};
 
 /// `SQLite` truncates the write-ahead log to this size when it can, after a long read has let it grow.
@@ -72,22 +72,6 @@ pub(crate) fn open(path: &Path, durability: Durability) -> Result<WriterConnecti
     let migration = if is_older { migrate::migrate(&path, &mut sqlite)? } else { None };
     prepare_writer(&mut sqlite, durability).map_err(|error| fail(error.into()))?;
     Ok(WriterConnection { path, identity, sqlite, migration })
-}
-
-/// A connection that waits while another process locks the file. It does not create the file, so that a deleted one is
-/// detected.
-pub(crate) fn connect(path: &Path) -> StoreResult<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(BUSY_TIMEOUT)?;
-    connection.set_prepared_statement_cache_capacity(64);
-    // Without this, SQLite compiles some statements again for other parameters.
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    // A file of somebody else must not change what is written: no version of this crate makes triggers or views.
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-    Ok(connection)
 }
 
 enum FileKind {

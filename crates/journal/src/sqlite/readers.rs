@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use tokio::sync::Semaphore;
 use tokio::task;
 
-use super::open::connect;
+use super::connect::connect;
 use super::tables::SqliteTables;
 use crate::StorageError;
 use crate::error::storage::StoreResult;
