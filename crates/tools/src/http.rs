@@ -6,5 +6,6 @@ pub(crate) mod client;
 pub(crate) mod credential;
 mod direct;
 pub(crate) mod job;
+mod send_error;
 pub(crate) mod service;
 pub(crate) mod token;

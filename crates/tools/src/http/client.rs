@@ -1,7 +1,6 @@
 //! HTTP clients for services: which connection a call uses, and why a request has no usable response.
 
 use std::error::Error;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -10,6 +9,7 @@ use reqwest::{Certificate, Identity, Request, Response};
 
 use super::body::{BodyError, ReadBodyError};
 use super::direct::{DirectClient, Reuse};
+use super::send_error::SendError;
 
 const USER_AGENT: &str = concat!("reknit/", env!("CARGO_PKG_VERSION"));
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -23,35 +23,6 @@ pub struct Client {
     http: reqwest::Client,
     recent: reqwest::Client,
     unpooled: reqwest::Client,
-}
-
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum SendError {
-    #[error(transparent)]
-    Reqwest(#[from] reqwest::Error),
-    /// There was no connection, so nothing was sent.
-    #[error("cannot connect")]
-    Connect(#[source] Box<dyn Error + Send + Sync>),
-    /// The connection broke, or what came is not a response.
-    #[error("the exchange failed")]
-    Exchange(#[source] Box<dyn Error + Send + Sync>),
-}
-
-impl SendError {
-    pub(crate) fn is_connect(&self) -> bool {
-        match self {
-            Self::Reqwest(error) => error.is_connect(),
-            Self::Connect(_) => true,
-            Self::Exchange(_) => false,
-        }
-    }
-
-    /// Whether nothing listens at the address.
-    pub(crate) fn is_refused(&self) -> bool {
-        let chain = std::iter::successors(self.source(), |cause| (*cause).source());
-        let mut kinds = chain.filter_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind);
-        kinds.any(|kind| kind == io::ErrorKind::ConnectionRefused)
-    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -18,7 +18,7 @@ use reqwest::Request;
 use tokio::net::TcpStream;
 use tower_service::Service as _;
 
-use super::client::SendError;
+use super::send_error::SendError;
 use exchange::Exchange;
 use pool::Pool;
 
