@@ -1,5 +1,6 @@
 //! A model server whose replies follow a script, in the wire formats of all supported providers.
 
+mod api;
 mod request;
 mod script;
 mod wire;
@@ -15,11 +16,11 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use reknit_protocol::Value;
 
+pub use api::ModelApi;
 use request::RouteInfo;
 pub use request::{ReceivedRequest, RequestMatcher, RequestMessage};
 pub(crate) use script::RawScript;
 pub use script::{Script, ScriptError};
-pub use wire::ModelApi;
 
 use crate::reply::{Content, Rendered, deliver, script_error};
 use crate::rules::Rules;
@@ -117,7 +118,9 @@ async fn complete((State(state), ConnectInfo(reset_switch), headers, body): Inco
     let body = Value::parse(&body).unwrap_or(Value::String(body));
     let mut chosen = None;
     let request = state.log.push_with(|before| {
-        let mut request = ReceivedRequest::read(route, body, &headers, before.len() + 1, state.rules.uptime());
+        let messages = route.api.messages(&body);
+        let uptime = state.rules.uptime();
+        let mut request = ReceivedRequest::read(route, (body, messages), &headers, before.len() + 1, uptime);
         chosen = state.rules.choose(|matcher| matcher.matches(&request));
         request.matched = chosen.is_some();
         Ok::<_, std::convert::Infallible>(request)

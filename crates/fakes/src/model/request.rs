@@ -49,9 +49,15 @@ pub struct RequestMessage {
 }
 
 impl ReceivedRequest {
-    pub(super) fn read(route: RouteInfo, body: Value, headers: &HeaderMap, nth: usize, since_start: Duration) -> Self {
+    /// Reads what all wire formats have at the same place. The messages are read by the wire format of the route.
+    pub(super) fn read(
+        route: RouteInfo,
+        (body, messages): (Value, Vec<RequestMessage>),
+        headers: &HeaderMap,
+        nth: usize,
+        since_start: Duration,
+    ) -> Self {
         let RouteInfo { api, model, streaming } = route;
-        let messages = api.messages(&body);
         let model = model.or_else(|| Some(body.get("model")?.as_str()?.to_owned()));
         let streaming = streaming.or_else(|| body.get("stream")?.as_bool()).unwrap_or(false);
         let model = model.unwrap_or_else(|| "scripted".to_owned());

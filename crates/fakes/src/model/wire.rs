@@ -8,22 +8,9 @@ mod responses;
 use reknit_protocol::Value;
 use serde_json::json;
 
-use super::{ReceivedRequest, RequestMessage};
+use super::{ModelApi, ReceivedRequest, RequestMessage};
 use crate::Reply;
 use crate::reply::{Framing, Refusal, Rendered, ScriptedCall, TokenCounts, Usage};
-
-/// The provider APIs that a scripted model serves, each at its own path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ModelApi {
-    /// `/v1/chat/completions`.
-    Chat,
-    /// `/v1/responses`.
-    Responses,
-    /// `/v1/messages`.
-    Anthropic,
-    /// `/v1/models/NAME:generateContent` and `:streamGenerateContent`, and the same under `/v1beta`.
-    Gemini,
-}
 
 /// The answer of the model, independent of the wire format.
 pub(super) struct ModelAnswer<'a> {
