@@ -2,6 +2,7 @@
 
 mod charts;
 mod failures;
+mod mended_by;
 
 use maud::{Markup, html};
 use reknit_engine::Statistics;

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use reknit_engine::ToolStatistics;
 use reknit_protocol::timestamp_text;
 
-use super::failures::MendedBy;
+use super::mended_by::MendedBy;
 use crate::run_usage::{RunUsage, WeekUse};
 use crate::words::money;
 

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
-use reknit_engine::{FailureClass, FailureStatistics, RungStatistics, Statistics, ToolStatistics};
+use reknit_engine::{FailureClass, RungStatistics, ToolStatistics};
 
 use super::charts::{WEEKS, bar, day};
+use super::mended_by::MendedBy;
 use crate::frame::table;
 use crate::marks::{rung_chip, rung_class, rung_words};
 use crate::outside_text::one_line;
@@ -134,40 +135,6 @@ fn class_row(usage: &RunUsage, class: FailureClass, failed: u64, by: MendedBy, m
 
 const RUNG_COLUMNS: [&str; 8] =
     ["Rung", "=Mended, of all tries", "#Tried", "#Mended", "#No help", "#Questions", "#Cost", "#Per mended failure"];
-
-/// What became of failures, by who mended them.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct MendedBy {
-    pub(super) code: u64,
-    pub(super) model: u64,
-    pub(super) person: u64,
-    pub(super) not_mended: u64,
-}
-
-impl MendedBy {
-    pub(super) fn of(statistics: &Statistics) -> Self {
-        let mut by = Self::default();
-        for failure in statistics.tools.values().flat_map(|tool| tool.failures.values()) {
-            by.add(failure);
-        }
-        by
-    }
-
-    fn add(&mut self, failure: &FailureStatistics) {
-        self.not_mended += failure.not_mended;
-        for (name, rung) in &failure.rungs {
-            match rung_class(name) {
-                "rung-model" => self.model += rung.mended,
-                "rung-person" => self.person += rung.mended,
-                _ => self.code += rung.mended,
-            }
-        }
-    }
-
-    pub(super) fn all(self) -> u64 {
-        self.code + self.model + self.person + self.not_mended
-    }
-}
 
 pub(super) fn by_rung(usage: &RunUsage) -> Markup {
     let mut rungs: BTreeMap<&str, RungStatistics> = BTreeMap::new();
