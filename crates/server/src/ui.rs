@@ -3,6 +3,7 @@
 mod fleet;
 mod live;
 mod new_run;
+mod open_questions;
 mod page;
 mod rules;
 mod run;

@@ -13,7 +13,7 @@ use reknit_web::{
 
 use super::new_run::{begin, new_id};
 use super::page::{Fields, PageContext, PageResult, show};
-use super::runs::{open_questions, recent, version};
+use super::runs::{recent, version};
 use crate::api_error::ApiError;
 use crate::catalogue::visible_problems;
 use crate::start_run::NewRun;
@@ -31,7 +31,7 @@ async fn usage(context: &PageContext) -> Result<RunUsage, ApiError> {
 
 pub(super) async fn questions(context: PageContext) -> PageResult {
     let version = version(&recent(context.runtime()).await?);
-    let open = open_questions(&context).await?;
+    let open = context.open_questions().await?;
     Ok(show(questions_page(&context.reader.frame(open.len()), &open, &version)))
 }
 

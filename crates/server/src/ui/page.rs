@@ -11,11 +11,11 @@ use axum::response::{IntoResponse, Redirect, Response};
 use reknit_journal::{Journal, RunReadError, RunSummary};
 use reknit_protocol::{RunId, percent_encoded};
 use reknit_runtime::{Runtime, system_ms};
-use reknit_web::{Markup, PageFrame, Theme, error_page};
+use reknit_web::{AskedQuestion, Markup, PageFrame, Theme, error_page};
 use serde::Deserialize;
 
 use super::UiState;
-use super::runs::open_questions;
+use super::open_questions::open_questions;
 use crate::access::Caller;
 use crate::api_error::{ApiError, ErrorBody};
 use crate::page_request::{cookie, is_page};
@@ -146,7 +146,12 @@ impl PageContext {
 
     /// The frame of a page, with the number of open questions.
     pub(super) async fn frame(&self) -> Result<PageFrame<'_>, ApiError> {
-        Ok(self.reader.frame(open_questions(self).await?.len()))
+        Ok(self.reader.frame(self.open_questions().await?.len()))
+    }
+
+    /// The undecided questions of all unfinished runs of the caller, the newest run first.
+    pub(super) async fn open_questions(&self) -> Result<Vec<AskedQuestion>, ApiError> {
+        open_questions(self.runtime(), self.journal(), &self.ui.digests).await
     }
 
     /// A run that the caller may see, by its id or by its beginning if only one run has it.

@@ -1,22 +1,21 @@
-//! The list of runs, and the questions that wait for a person.
+//! The list of runs.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash as _, Hasher as _};
 
 use axum::extract::Query;
-use reknit_journal::{RunFilter, RunSummary, StatusFilter};
+use reknit_journal::{RunFilter, RunSummary};
 use reknit_runtime::Runtime;
-use reknit_web::{AskedQuestion, ListedRun, RunList, runs_page};
+use reknit_web::{ListedRun, RunList, runs_page};
 use serde::Deserialize;
 
 use super::page::{PageContext, PageResult, show};
-use super::run_digests::questions;
 use crate::api_error::ApiError;
 use crate::runs::{ListQuery, find};
 
 const PAGE_RUNS: u32 = 50;
-/// The newest unfinished runs whose questions are shown.
-const ASKING_RUNS: u32 = 200;
+/// The newest runs, whose changes an open list is told of.
+const RECENT_RUNS: u32 = 200;
 /// The most questions that are shown above the list.
 const TOP_QUESTIONS: usize = 5;
 
@@ -50,7 +49,7 @@ pub(super) async fn page(context: PageContext, Query(query): Query<PageQuery>) -
     }
     let is_hidden = |summary: &&RunSummary| !found.iter().any(|shown| shown.run == summary.run);
     let is_new = |summary: &&RunSummary| query.seen.is_some_and(|seen| summary.created_ms > seen);
-    let open = open_questions(&context).await?;
+    let open = context.open_questions().await?;
     let count = open.len();
     let list = RunList {
         runs,
@@ -80,22 +79,9 @@ pub(super) async fn list_run(context: &PageContext, summary: &RunSummary) -> Res
     })
 }
 
-/// The undecided questions of all unfinished runs, the newest run first.
-pub(super) async fn open_questions(context: &PageContext) -> Result<Vec<AskedQuestion>, ApiError> {
-    let journal = context.journal();
-    let mut open = Vec::new();
-    let unfinished = RunFilter::of_status(StatusFilter::Unfinished, ASKING_RUNS);
-    for summary in context.runtime().runs(&unfinished).await? {
-        let digest = context.ui.digests.of(journal, &summary).await?;
-        let asked = questions(journal, &summary, &digest).await?;
-        open.extend(asked.into_iter().filter(|question| question.decided.is_none()));
-    }
-    Ok(open)
-}
-
 /// The newest runs, whatever the list shows.
 pub(super) async fn recent(runtime: &Runtime) -> Result<Vec<RunSummary>, ApiError> {
-    Ok(runtime.runs(&RunFilter::newest(ASKING_RUNS)).await?)
+    Ok(runtime.runs(&RunFilter::newest(RECENT_RUNS)).await?)
 }
 
 /// A name for what the list shows: it changes when a run of it does.
