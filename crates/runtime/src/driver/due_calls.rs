@@ -9,8 +9,9 @@ use reknit_engine::Effect;
 use reknit_journal::{Append, KeyedClaim};
 use reknit_protocol::EffectId;
 
-use super::run_loop::RunLoop;
 use crate::breakers::Permit;
+use crate::effect_executor::EffectExecutor;
+use crate::replay::DrivenMachine;
 
 /// Which calls a commit claims.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,26 +42,25 @@ impl ClaimedCall {
     }
 }
 
-impl RunLoop {
-    /// Adds claims to an append: of the calls that are made after it and that get a permit now. Returns their permits in the same
-    /// order.
-    pub(super) fn permits_of_due_calls(&self, claims: Claims, append: &mut Append) -> Vec<(EffectId, Permit)> {
-        let mut permits = Vec::new();
-        if claims == Claims::None || self.abandoned.is_cancelled() {
-            return permits;
+/// Adds claims to an append: of the calls that are made after it, have not begun and get a permit now. Returns their permits in the
+/// same order.
+pub(super) fn claim_due_calls(
+    executor: &EffectExecutor,
+    state: &DrivenMachine,
+    has_begun: impl Fn(&EffectId) -> bool,
+    append: &mut Append,
+) -> Vec<(EffectId, Permit)> {
+    let mut permits = Vec::new();
+    for effect in &state.pending {
+        if let Effect::CallTool(call) = effect
+            && call.needs_claim()
+            && !state.machine.is_session_call(call)
+            && !has_begun(&call.id)
+            && let Some(permit) = executor.breakers.try_acquire_tool(call.tool.as_str())
+        {
+            append.claims.push(executor.claim_of(call));
+            permits.push((call.id.clone(), permit));
         }
-        let executor = &self.driver.executor();
-        for effect in &self.state.pending {
-            if let Effect::CallTool(call) = effect
-                && call.needs_claim()
-                && !self.state.machine.is_session_call(call)
-                && !self.in_progress.contains_key(&call.id)
-                && let Some(permit) = executor.breakers.try_acquire_tool(call.tool.as_str())
-            {
-                append.claims.push(executor.claim_of(call));
-                permits.push((call.id.clone(), permit));
-            }
-        }
-        permits
     }
+    permits
 }

@@ -12,7 +12,7 @@ use tokio::task::{AbortHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use super::agent_call::call_agent;
-use super::due_calls::{ClaimedCall, Claims};
+use super::due_calls::{ClaimedCall, Claims, claim_due_calls};
 use super::{DriveOutcome, Driver};
 use crate::effect_executor::{CallStops, EffectOutcome};
 use crate::error::DriveError;
@@ -435,7 +435,12 @@ impl RunLoop {
             let abandoned = self.state.machine.abandoned_sessions();
             self.cancelled_sessions = self.driver.cancel_sessions(abandoned).await;
         }
-        let permits = self.permits_of_due_calls(claims, &mut append);
+        let permits = if claims == Claims::WithEvents && !self.abandoned.is_cancelled() {
+            let has_begun = |id: &EffectId| self.in_progress.contains_key(id);
+            claim_due_calls(self.driver.executor(), &self.state, has_begun, &mut append)
+        } else {
+            Vec::new()
+        };
         match self.driver.executor().journal.append_and_claim(&self.lease, append).await {
             Ok(appended) => self.claimed = ClaimedCall::of(permits, appended.claims),
             Err(source) => {
