@@ -3,6 +3,7 @@
 mod accept;
 mod add;
 mod call;
+mod found_service;
 mod list;
 mod probe;
 #[cfg(feature = "mcp")]

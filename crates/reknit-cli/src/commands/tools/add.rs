@@ -11,7 +11,8 @@ use reknit_protocol::Value;
 use reknit_runtime::config::Config;
 use reknit_tools::Client;
 
-use super::probe::{FoundService, Wanted, probe};
+use super::found_service::{FoundService, Wanted};
+use super::probe::probe;
 use super::probe_mcp::probe_command;
 use crate::environment::variable;
 use crate::output::{Failure, Input, count, one_line, print_data, print_message};

@@ -1,19 +1,14 @@
 //! Finds out what is at an address: the tool protocol, or an API description.
 
-use std::time::Duration;
-
 use reknit_protocol::{ToolName, redact_url};
 use reknit_tools::{
-    Address, Client, DocumentLocation, HttpService, Listing, OpenApiOptions, OpenApiService, ToolService, ToolSource,
+    Address, Client, DocumentLocation, HttpService, OpenApiOptions, OpenApiService, ToolService, ToolSource,
 };
-use secrecy::SecretString;
 
+use super::found_service::{FoundService, Wanted, host_name, within_limit};
 use super::probe_mcp::mcp_server;
 use crate::output::Failure;
 use crate::setup::toml_text;
-
-/// How long an address may take to answer.
-pub(super) const LIMIT: Duration = Duration::from_secs(10);
 
 /// Where services usually publish their description.
 const USUAL_PLACES: [&str; 7] = [
@@ -25,24 +20,6 @@ const USUAL_PLACES: [&str; 7] = [
     "api-docs",
     ".well-known/openapi.json",
 ];
-
-#[derive(Debug)]
-pub(super) struct FoundService {
-    /// The list of the configuration that it belongs to.
-    pub(super) list: &'static str,
-    /// The keys of its entry without its name, in their order, with their values as TOML.
-    pub(super) keys: Vec<(&'static str, String)>,
-    /// A name for it.
-    pub(super) title: String,
-    pub(super) listing: Listing,
-}
-
-/// What a person says about a service.
-pub(super) struct Wanted<'a> {
-    pub(super) target: &'a str,
-    pub(super) url: Option<&'a str>,
-    pub(super) key: Option<SecretString>,
-}
 
 /// Looks for a service that can be used. Fails with everything that was tried.
 pub(super) async fn probe(wanted: &Wanted<'_>, client: &Client) -> Result<FoundService, Failure> {
@@ -121,18 +98,4 @@ async fn document(wanted: &Wanted<'_>, place: &str, client: &Client) -> Result<F
         listing = OpenApiService::new(OpenApiOptions { url: Some(server), ..options }, client.clone()).list().await?;
     }
     Ok(FoundService { list: "openapi", keys, title: listing.description.clone(), listing })
-}
-
-/// The result of an attempt, or an error if it takes too long.
-pub(super) async fn within_limit<T>(attempt: impl Future<Output = Result<T, String>>) -> Result<T, String> {
-    let outcome = tokio::time::timeout(LIMIT, attempt).await;
-    outcome.unwrap_or_else(|_| Err(format!("it did not answer within {LIMIT:?}")))
-}
-
-/// The first label of the host, or `tool` if the host is a number.
-pub(super) fn host_name(address: &str) -> String {
-    let host = address.split("://").nth(1).unwrap_or_default().split(['/', ':', '?']).next().unwrap_or_default();
-    let label = host.split('.').find(|label| !matches!(*label, "www" | "api")).unwrap_or_default();
-    let is_number = label.is_empty() || label.chars().all(|letter| letter.is_ascii_digit());
-    if is_number || label == "localhost" { "tool".to_owned() } else { label.to_owned() }
 }

@@ -3,7 +3,7 @@
 use reknit_mcp::{McpConnection, McpEndpoint, McpOptions, McpProgram, McpSource};
 use reknit_tools::{Sandbox, SandboxMode, ToolSource as _};
 
-use super::probe::{FoundService, LIMIT, Wanted, host_name, within_limit};
+use super::found_service::{FoundService, LIMIT, Wanted, host_name, within_limit};
 use crate::output::Failure;
 use crate::setup::toml_text;
 

@@ -1,6 +1,6 @@
 //! What a program says about MCP servers that was built without the feature `mcp`.
 
-use super::probe::{FoundService, Wanted};
+use super::found_service::{FoundService, Wanted};
 use crate::output::Failure;
 
 const WITHOUT_MCP: &str = "this program was built without the feature `mcp`";
