@@ -32,7 +32,7 @@ pub(crate) use print_answer::{
     ResultFormat, ResultText, doubt_notes, exit_code_of, print_answer, print_waiting, print_with_summary, result_json,
     result_line,
 };
-pub(crate) use print_report::{exit_words, print_report, report_exit_code, report_json, report_notes};
+pub(crate) use print_report::{exit_words, print_report, report_exit_code, report_json, report_notes, report_warnings};
 pub(crate) use progress::display::{ProgressDisplay, SharedDisplay, lock};
 pub(crate) use progress::{run_lines, session_lines};
 pub(crate) use questions::Questions;

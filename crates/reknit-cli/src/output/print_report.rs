@@ -40,7 +40,7 @@ pub(crate) fn print_report(run: &RunId, report: &Report, format: ResultFormat) -
             ResultText::Data(result_line(report_json(run, report)?, "report", format))
         }
     };
-    print_with_summary(&text, &summary(run, report), &warnings(report))?;
+    print_with_summary(&text, &summary(run, report), &report_warnings(report))?;
     Ok(ExitCode::from(report_exit_code(report)))
 }
 
@@ -79,8 +79,8 @@ fn warning(text: &str) -> String {
     format!("warning: {}\n", one_line(text, usize::MAX))
 }
 
-/// What is printed about a report also with `--quiet`.
-fn warnings(report: &Report) -> String {
+/// What is printed about a report also with `--quiet`: calls in doubt, what was not done, and figures that nothing states.
+pub(crate) fn report_warnings(report: &Report) -> String {
     report.in_doubt.iter().map(|call| warning(call)).chain([report_notes(report)]).collect()
 }
 

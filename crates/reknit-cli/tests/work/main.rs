@@ -9,6 +9,7 @@ mod attachments;
 mod bad_usage;
 mod callbacks;
 mod chat;
+mod claims;
 mod configuration;
 mod cost;
 mod demo;

@@ -63,6 +63,14 @@ impl Serving {
     }
 }
 
+/// A test that fails leaves no server behind.
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 /// A shop whose payments take until the barrier is released.
 async fn slow_shop(barrier: &CallBarrier) -> RunningTool {
     let reply = Reply::data("paid").wait_at(barrier);

@@ -2,14 +2,16 @@
 
 use std::fmt::Write as _;
 
-use reknit_engine::{Attempt, DropReason, MendedCall, RepeatedCall, SessionOverview, SessionRecord, WaitEnd};
+use reknit_engine::{
+    Attempt, DropReason, MendedCall, RepeatedCall, Report, ReportStatus, SessionOverview, SessionRecord, WaitEnd,
+};
 use reknit_protocol::{Object, Value};
 
 use super::show::{CurrentState, VALUE_COLUMNS, start_fields, start_lines};
 use super::step_history::flat_json;
 use crate::output::{
-    ApprovalRequest, Failure, count, escape_controls, exit_words, one_line, report_json, seconds, session_lines,
-    usage_summary,
+    ApprovalRequest, Failure, count, escape_controls, exit_words, one_line, report_json, report_warnings, seconds,
+    session_lines, usage_summary,
 };
 
 /// The report, or the state of a session that has not ended.
@@ -49,7 +51,7 @@ pub(super) fn page(session: &SessionOverview, state: &CurrentState<'_>) -> Strin
     line(format!("input    {}", one_line(&session.input, VALUE_COLUMNS)));
     start_lines(&session.metadata, session.fork.as_ref(), &session.attachments).into_iter().for_each(&mut line);
     let status = match &session.report {
-        Some(report) => exit_words(report.exit.as_str()),
+        Some(report) => report_status(report),
         None => state.status_text(&session.run),
     };
     line(format!("status   {status}"));
@@ -80,8 +82,18 @@ pub(super) fn page(session: &SessionOverview, state: &CurrentState<'_>) -> Strin
     if let Some(report) = &session.report {
         line(String::new());
         line(report.content.clone());
+        report_warnings(report).lines().for_each(|text| line(text.to_owned()));
     }
     page
+}
+
+/// Why it ended, and the status of a report that is not a success.
+fn report_status(report: &Report) -> String {
+    let exit = exit_words(report.exit.as_str());
+    match report.status {
+        ReportStatus::Success => exit,
+        status => format!("{status} ({exit})"),
+    }
 }
 
 /// A decision as one line; `None` for those that are shown elsewhere.

@@ -1,0 +1,307 @@
+//! Reports that claim more than was done: what each face of an agent tells about them. Faces are the command with its exit status,
+//! the chat, the views of runs, the API, the page, the gateway and MCP.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::Stdio;
+
+use reknit_fakes::model::{RequestMatcher, Script};
+use reknit_fakes::tool::{CallMatcher, RunningTool, ScriptedTool};
+use reknit_fakes::{Reply, ScriptedModel};
+use reknit_protocol::{SideEffect, Value};
+use serde_json::json;
+
+use crate::serve::Serving;
+use crate::world::{World, text};
+
+const CLERK: &str = "---\ndescription: Works for a bank.\ntools: [bank]\nmaxTurns: 4\n---\nYou work for a bank.\n";
+const PAY: &str = r#"{"to": "ann", "amount": 5}"#;
+const READ: &str = r#"{"id": 7}"#;
+const REQUEST: &str = "Pay ann 5 dollars.";
+
+/// A session, and what every face has to tell about it.
+struct Claim {
+    answers: Vec<Reply>,
+    pay: Reply,
+    read: Reply,
+    agent: String,
+    /// Text of the configuration after its tools and models.
+    config: &'static str,
+    status: &'static str,
+    /// What the person who asked is told.
+    told: Vec<&'static str>,
+    not_told: &'static str,
+}
+
+impl Claim {
+    fn new(answers: Vec<Reply>, status: &'static str, told: &[&'static str]) -> Self {
+        let (pay, read) = (Reply::data("paid"), Reply::data(json_value(r#"{"state": "shipped"}"#)));
+        let (told, agent) = (told.to_vec(), CLERK.to_owned());
+        Self { answers, pay, read, agent, config: "", status, told, not_told: "nothing of this" }
+    }
+
+    fn pay(self, pay: Reply) -> Self {
+        Self { pay, ..self }
+    }
+
+    fn read(self, read: Reply) -> Self {
+        Self { read, ..self }
+    }
+
+    fn agent(self, keys: &str) -> Self {
+        Self { agent: self.agent.replace("maxTurns", &format!("{keys}\nmaxTurns")), ..self }
+    }
+
+    fn config(self, config: &'static str) -> Self {
+        Self { config, ..self }
+    }
+
+    fn never(self, not_told: &'static str) -> Self {
+        Self { not_told, ..self }
+    }
+
+    async fn open(&self) -> Bank {
+        let script =
+            self.answers.iter().fold(Script::new(), |script, reply| script.once(RequestMatcher::any(), reply.clone()));
+        // A model that is asked again says the same.
+        let last = self.answers.last().expect("an answer").clone();
+        let model = ScriptedModel::start(script.on(RequestMatcher::any(), last)).await.expect("the model starts");
+        let bank = ScriptedTool::new("bank")
+            .capability("pay", SideEffect::Keyed)
+            .capability("read", SideEffect::Read)
+            .on("pay", CallMatcher::any(), self.pay.clone())
+            .on("read", CallMatcher::any(), self.read.clone());
+        let bank = bank.start().await.expect("the bank opens");
+        let models = format!("[[models]]\nname = \"local\"\nurl = \"{}\"\nmodel = \"scripted\"\n", model.base_url());
+        let world = World::new()
+            .configured(&[&bank], &(models + self.config))
+            .file("clerk.md", &self.agent)
+            .file("teller.md", &CLERK.replace("You work", "You are a teller and work"))
+            .file(
+                "state.json",
+                r#"{"type": "object", "required": ["status"], "properties": {"status": {"type": "string"}}}"#,
+            );
+        Bank { world, _tool: bank, _model: model }
+    }
+
+    /// What a face does not tell, or tells though it is not so.
+    fn missing(&self, name: &str, face: &str, shown: &str) -> Vec<String> {
+        // `failure` of a report is `failed` of a run, and for commands an exit status.
+        let is_failure = self.status == "failure" && shown.starts_with("exit status 1");
+        let status = Some(self.status.trim_end_matches("ure")).filter(|status| *status != "success" && !is_failure);
+        let missing = self.told.iter().copied().chain(status).filter(|part| !shown.contains(part));
+        missing.map(|part| format!("{name}, {face}: `{part}` is missing in {shown}\n")).collect()
+    }
+
+    /// An answer, which has nothing of what was taken back. Views show all that was said.
+    fn answer(&self, name: &str, face: &str, shown: &str) -> Vec<String> {
+        let told = shown.contains(self.not_told).then(|| format!("{name}, {face}: `{}` is told\n", self.not_told));
+        self.missing(name, face, shown).into_iter().chain(told).collect()
+    }
+}
+
+struct Bank {
+    world: World,
+    _tool: RunningTool,
+    _model: ScriptedModel,
+}
+
+fn json_value(text: &str) -> Value {
+    Value::parse(text).expect("JSON")
+}
+
+fn pays() -> Reply {
+    Reply::tool_call("bank__pay", PAY)
+}
+
+fn reads() -> Reply {
+    Reply::tool_call("bank__read", READ)
+}
+
+fn reports(content: &str) -> Reply {
+    Reply::tool_call("agent__final_report", json!({ "report_content": content }).to_string())
+}
+
+fn claims() -> Vec<(&'static str, Claim)> {
+    let closed = || Reply::status(400).body(r#"{"error": "the account is closed"}"#);
+    let paid = || vec![pays(), reports("Paid ann 5 dollars.")];
+    let not_paid = ["Paid ann 5 dollars.", "the account is closed"];
+    let cut = Reply::text("The order was sent on Monday, and").finish_reason("length");
+    let both = Reply::tool_call("bank__read", READ)
+        .with_tool_call("agent__final_report", json!({"report_content": "It was lost at sea."}).to_string());
+    let status = r#"{"content_json": {"status": "failed"}}"#;
+    let confirm = "[[confirm]]\ncapability = \"bank/pay\"\nexpect = \"result == 'booked'\"\n";
+    vec![
+        ("a payment was refused", Claim::new(paid(), "partial", &not_paid).pay(closed())),
+        (
+            "a read failed",
+            Claim::new(vec![reads(), reports("It was sent.")], "partial", &["It was sent.", "the tool answered 404"])
+                .read(Reply::status(404)),
+        ),
+        (
+            "a report was written before its result",
+            Claim::new(vec![both, reports("It was shipped.")], "success", &["It was shipped."]).never("lost at sea"),
+        ),
+        (
+            "a called agent did not do its work",
+            Claim::new(
+                vec![
+                    Reply::tool_call("agent__teller", r#"{"input": "Pay ann."}"#),
+                    pays(),
+                    reports("Paid ann 5 dollars."),
+                    reports("All is paid."),
+                ],
+                "partial",
+                &["All is paid.", "the account is closed"],
+            )
+            .agent("agents: [teller.md]")
+            .pay(closed()),
+        ),
+        (
+            "every answer is cut",
+            Claim::new(vec![cut], "failure", &["nothing confirms", "The order was sent on Monday, and"]),
+        ),
+        (
+            "the report has a status of its own",
+            Claim::new(vec![Reply::tool_call("agent__final_report", status)], "success", &["failed"])
+                .agent("output: {format: json, schema: state.json}"),
+        ),
+        (
+            "a figure is invented",
+            Claim::new(
+                vec![reads(), reports("It costs 4711.")],
+                "success",
+                &["It costs 4711.", "the report says 4711"],
+            ),
+        ),
+        (
+            "a payment is not confirmed",
+            Claim::new(paid(), "partial", &["Paid ann 5 dollars.", "is not confirmed"]).config(confirm),
+        ),
+        (
+            "a refusal is spelt as text",
+            Claim::new(paid(), "partial", &not_paid)
+                .pay(Reply::status(200).body(r#"{"success": "FAILED", "error": "the account is closed"}"#)),
+        ),
+    ]
+}
+
+/// A status that is not the expected one.
+fn unlike(name: &str, face: &str, found: &str, expected: &str) -> Option<String> {
+    (found != expected).then(|| format!("{name}, {face}: `{expected}` is missing, found `{found}`\n"))
+}
+
+/// Sends lines to a process, and returns the line that answers the last one.
+fn mcp(world: &World, arguments: &[&str], lines: &[serde_json::Value]) -> serde_json::Value {
+    let mut child = world.command(arguments).stdin(Stdio::piped()).spawn().expect("the command can be run");
+    let mut input = child.stdin.take().expect("it is piped");
+    let mut output = BufReader::new(child.stdout.take().expect("it is piped")).lines();
+    let mut answer = serde_json::Value::Null;
+    for line in lines {
+        writeln!(input, "{line}").expect("it reads");
+        while !line["id"].is_null() && answer["id"] != line["id"] {
+            let text = output.next().expect("an answer").expect("text");
+            answer = serde_json::from_str(&text).expect("JSON");
+        }
+    }
+    drop(input);
+    child.wait().expect("it ends");
+    answer
+}
+
+const INITIALIZE: &str =
+    r#"{"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}"#;
+
+fn call_over_mcp(world: &World) -> serde_json::Value {
+    let initialize: serde_json::Value = serde_json::from_str(INITIALIZE).expect("JSON");
+    let call = json!({"name": "agent__clerk", "arguments": {"task": REQUEST}});
+    let lines = [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": initialize}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}),
+    ];
+    mcp(world, &["mcp", "--plans-only", "--agent", "clerk.md"], &lines)["result"].clone()
+}
+
+fn chat(world: &World) -> String {
+    let mut child = world.command(&["chat", "clerk.md"]).stdin(Stdio::piped()).spawn().expect("the command can be run");
+    child.stdin.take().expect("it is piped").write_all(format!("{REQUEST}\n").as_bytes()).expect("it reads");
+    world.show(&child.wait_with_output().expect("it ends"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_command_tells_what_a_report_of_an_agent_hides() {
+    let mut missing = Vec::new();
+    for (name, claim) in claims() {
+        let bank = claim.open().await;
+        let output = bank.world.output(&["agent", "--json", "clerk.md", REQUEST]);
+        let printed = text(&output.stdout);
+        let report = Value::parse(&printed).unwrap_or_else(|error| panic!("{name}: {error}: {printed}"));
+        let status = report.get("status").and_then(Value::as_str).unwrap_or_default();
+        missing.extend(unlike(name, "--json", status, claim.status));
+        let exit_status = match claim.status {
+            "success" => 0,
+            "partial" => 3,
+            _ => 1,
+        };
+        let code = output.status.code().unwrap_or_default();
+        missing.extend(unlike(name, "exit status", &code.to_string(), &exit_status.to_string()));
+        missing.extend(claim.missing(name, "--json", &printed));
+        missing.extend(claim.missing(name, "runs show", &text(&bank.world.output(&["runs", "show", "last"]).stdout)));
+    }
+    assert!(missing.is_empty(), "{}", missing.concat());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn quiet_and_chat_tell_what_a_report_of_an_agent_hides() {
+    let mut missing = Vec::new();
+    for (name, claim) in claims() {
+        let quiet = claim.open().await.world.reknit(&["agent", "--quiet", "clerk.md", REQUEST]);
+        missing.extend(claim.answer(name, "--quiet", &quiet));
+        missing.extend(claim.answer(name, "chat", &chat(&claim.open().await.world)));
+    }
+    assert!(missing.is_empty(), "{}", missing.concat());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn servers_tell_what_a_report_of_an_agent_hides() {
+    let mut missing = Vec::new();
+    for (name, claim) in claims() {
+        let bank = claim.open().await;
+        let server = Serving::start(&bank.world, &["--agent", "clerk.md"]);
+        let body = json!({"model": "agent/clerk", "messages": [{"role": "user", "content": REQUEST}]}).to_string();
+        let answer = server.request("POST", "/v1/chat/completions", "content-type: application/json\r\n", &body);
+        let header = |wanted: &str| {
+            let lines = answer.lines().take_while(|line| !line.is_empty());
+            let mut found = lines.filter_map(|line| line.split_once(": ")).filter(|(name, _)| *name == wanted);
+            found.next().map(|(_, value)| value.to_owned()).unwrap_or_default()
+        };
+        let status = match claim.status {
+            "success" => "complete",
+            "failure" => "failed",
+            other => other,
+        };
+        missing.extend(unlike(name, "x-reknit-status", &header("x-reknit-status"), status));
+        missing.extend(claim.answer(name, "gateway", &answer));
+        let run = header("x-reknit-run");
+        missing.extend(claim.missing(name, "API", &server.request("GET", &format!("/v1/runs/{run}"), "", "")));
+        missing.extend(claim.missing(
+            name,
+            "page",
+            &server.request("GET", &format!("/runs/{run}"), "accept: text/html\r\n", ""),
+        ));
+        server.stop();
+    }
+    assert!(missing.is_empty(), "{}", missing.concat());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn mcp_tells_what_a_report_of_an_agent_hides() {
+    let mut missing = Vec::new();
+    for (name, claim) in claims() {
+        let result = call_over_mcp(&claim.open().await.world);
+        let is_error = result["isError"].as_bool().unwrap_or_default();
+        missing.extend(unlike(name, "isError", &is_error.to_string(), &(claim.status != "success").to_string()));
+        missing.extend(claim.answer(name, "MCP", &result.to_string()));
+    }
+    assert!(missing.is_empty(), "{}", missing.concat());
+}
