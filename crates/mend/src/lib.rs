@@ -69,6 +69,7 @@ pub use policy::{
 pub use remedy::{CALL_AGAIN, Remedy, RepairState, ResendRule, choose_remedy, context_or_give_up, resend_or_give_up};
 pub use rules::{
     AllowedChanges, RejectedCall, RuleRepair, facts_from_problems, is_same_value, propose_sum, repair_by_rules,
+    schemas_at,
 };
 pub use value_kind::{ValueKind, names_quantity, value_kind};
 

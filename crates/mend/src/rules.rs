@@ -16,6 +16,7 @@ mod schema_problems;
 mod spelling;
 mod value_rules;
 
+pub use field_location::schemas_at;
 pub use rejected_call::{AllowedChanges, RejectedCall};
 pub use schema_problems::facts_from_problems;
 pub use spelling::is_same_value;

@@ -1,12 +1,16 @@
 //! What the configuration declares for the gate: the roles of parameters, and the results that its owner vouches for.
 
+use reknit_mend::schemas_at;
 use reknit_protocol::{Object, Path, Segment, SideEffect, Value};
 
-use super::role::{RoleGuess, find_role, longest_name};
+use super::role::{RoleGuess, find_role, longest_name, type_word};
 use crate::approval_rules::names_capability;
 use crate::declared_roles::ParameterRole;
 use crate::policy::SideEffectPolicy;
 use crate::result_handle::response_data;
+
+/// How deep roles are shown.
+const DEEPEST: usize = 8;
 
 /// The role of a parameter and how it was found, as people read them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,28 +48,33 @@ impl SideEffectPolicy {
     /// The role of each parameter that a schema names, and how it was found.
     pub fn shown_roles(&self, tool: &str, capability: &str, class: SideEffect, schema: &Value) -> Vec<ShownRole> {
         let mut shown = Vec::new();
-        self.show_properties((tool, capability, class), schema, "", &mut shown);
+        self.show_properties((tool, capability, class), schema, &Path::root(), &mut shown);
         shown
     }
 
-    fn show_properties(&self, of: (&str, &str, SideEffect), schema: &Value, before: &str, shown: &mut Vec<ShownRole>) {
+    fn show_properties(&self, of: (&str, &str, SideEffect), root: &Value, at: &Path, shown: &mut Vec<ShownRole>) {
         let (tool, capability, class) = of;
-        let properties = schema.get("properties").and_then(Value::as_object);
+        let properties = schemas_at(root, at).into_iter().find_map(|schema| schema.get("properties")?.as_object());
         let siblings: Object =
             properties.into_iter().flat_map(Object::keys).map(|name| (name.to_owned(), Value::Null)).collect();
-        for (name, schema) in properties.into_iter().flat_map(Object::iter) {
-            let parameter = format!("{before}{name}");
-            let schema = schema.get("items").unwrap_or(schema);
-            if schema.get("properties").is_some() {
-                self.show_properties(of, schema, &format!("{parameter}."), shown);
+        for name in properties.into_iter().flat_map(Object::keys) {
+            let at = at.key(name);
+            let item = at.index(0);
+            let is_list = !schemas_at(root, &item).is_empty();
+            let at = if is_list { item } else { at };
+            let schemas = &schemas_at(root, &at);
+            let is_object = schemas.iter().any(|schema| schema.get("properties").is_some());
+            // A schema may contain itself.
+            if is_object && at.segments().len() < DEEPEST {
+                self.show_properties(of, root, &at, shown);
                 continue;
             }
+            let parameter = key_path(&at);
             let configured = self.declared_role(tool, capability, &parameter);
-            let role_of = |value: &Value| {
-                find_role(RoleGuess { configured, class, name, value, schema: Some(schema), siblings: &siblings })
-            };
-            let listed = schema.get("enum").and_then(|listed| listed.as_array()?.first());
-            let short = match schema.get("type").and_then(Value::as_str) {
+            let role_of =
+                |value: &Value| find_role(RoleGuess { configured, class, name, value, schemas, siblings: &siblings });
+            let listed = schemas.iter().find_map(|schema| schema.get("enum")?.as_array()?.first());
+            let short = match schemas.iter().find_map(|schema| type_word(schema)) {
                 _ if listed.is_some() => listed.cloned().unwrap_or_default(),
                 Some("boolean") => Value::Bool(true),
                 Some("number" | "integer") => Value::from(1),
@@ -108,4 +117,25 @@ pub(crate) fn key_path(at: &Path) -> String {
         Segment::Index(_) => None,
     });
     keys.collect::<Vec<_>>().join(".")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roles_are_found_through_references_alternatives_and_lists() {
+        let schema = Value::parse(
+            r##"{"properties": {"who": {"$ref": "#/$defs/mail"}, "count": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+                "text": {"$ref": "#/$defs/text", "x-reknit-role": "content"}, "boss": {"$ref": "#/$defs/person"},
+                "copies": {"type": "array", "items": {"$ref": "#/$defs/mail"}}},
+                "$defs": {"mail": {"type": "string", "format": "email"}, "text": {"type": ["string", "null"]},
+                "person": {"properties": {"mail": {"$ref": "#/$defs/mail"}, "boss": {"$ref": "#/$defs/person"}}}}}"##,
+        );
+        let shown = SideEffectPolicy::default().shown_roles("t", "c", SideEffect::Keyed, &schema.expect("JSON"));
+        let roles: Vec<String> = shown.iter().take(4).map(|role| format!("{} {}", role.parameter, role.role)).collect();
+        assert_eq!(roles, ["who target", "count quantity", "text content", "boss.mail target"]);
+        assert_eq!(shown.last().map(|role| role.role.as_str()), Some("target"), "{shown:?}");
+        assert!(shown.len() < 20, "a schema that contains itself is shown to a depth: {shown:?}");
+    }
 }

@@ -45,33 +45,35 @@ pub(crate) struct RoleGuess<'a> {
     /// The key that the value has; that of the list for an item.
     pub(crate) name: &'a str,
     pub(crate) value: &'a Value,
-    pub(crate) schema: Option<&'a Value>,
+    /// The schemas that describe it.
+    pub(crate) schemas: &'a [&'a Value],
     pub(crate) siblings: &'a Object,
 }
 
 /// The role of a parameter, and how it was found. For an undeclared tool of the protocol only what name, format or digits
 /// identify is a target.
 pub(crate) fn find_role(guess: RoleGuess<'_>) -> (ParameterRole, RoleSource) {
-    let RoleGuess { configured, class, name, value, schema, siblings } = guess;
+    let RoleGuess { configured, class, name, value, schemas, siblings } = guess;
     if let Some(role) = configured {
         return (role, RoleSource::Configuration);
     }
-    let declared = schema.and_then(|schema| schema.get(DECLARED)).and_then(Value::as_str);
-    if let Some(role) = declared.and_then(ParameterRole::from_word) {
-        return (role, RoleSource::Schema);
+    let declared = schemas.iter().find_map(|schema| ParameterRole::from_word(schema.get(DECLARED)?.as_str()?));
+    let (guessed, from) = guess_role(class, name, value, schemas, siblings);
+    match declared {
+        // A source that is not trusted may only be stricter.
+        Some(role) if class != SideEffect::Unknown || role <= guessed => (role, RoleSource::Schema),
+        _ => (guessed, RoleSource::Guess(from)),
     }
-    let (role, from) = guess_role(class, name, value, schema, siblings);
-    (role, RoleSource::Guess(from))
 }
 
 fn guess_role(
     class: SideEffect,
     name: &str,
     value: &Value,
-    schema: Option<&Value>,
+    schemas: &[&Value],
     siblings: &Object,
 ) -> (ParameterRole, &'static str) {
-    let type_of = schema.and_then(|schema| schema.get("type")).and_then(Value::as_str);
+    let type_of = schemas.iter().find_map(|schema| type_word(schema));
     let plain: String = name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect();
     if SWITCHES.contains(&plain.as_str()) {
         return (ParameterRole::Switch, "its name");
@@ -90,7 +92,7 @@ fn guess_role(
     let is_number = is_number || matches!(type_of, Some("number" | "integer"));
     // Any number is exact, so name and format are judged with a word in its place.
     let word = if is_number { "a" } else { text };
-    if is_exact("", "", schema) {
+    if schemas.iter().any(|schema| is_exact("", "", Some(schema))) {
         return (ParameterRole::Target, "its format");
     }
     if is_exact(name, word, None) {
@@ -105,6 +107,13 @@ fn guess_role(
     }
 }
 
+/// The type of a schema, also of one that allows null.
+pub(super) fn type_word(schema: &Value) -> Option<&str> {
+    let stated = schema.get("type")?;
+    let words = stated.as_array().unwrap_or_default().iter().filter_map(Value::as_str);
+    stated.as_str().or_else(|| words.into_iter().find(|word| *word != "null"))
+}
+
 /// The longest text that names something.
 pub(crate) fn longest_name() -> String {
     "a".repeat(LONGEST_NAME)
@@ -113,6 +122,22 @@ pub(crate) fn longest_name() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_source_that_is_not_trusted_can_only_make_a_role_stricter() {
+        use ParameterRole::{Content, Target};
+        let siblings = Object::new();
+        for (class, name, declared, role) in [
+            (SideEffect::Unknown, "account", Content, Target),
+            (SideEffect::Keyed, "account", Content, Content),
+            (SideEffect::Unknown, "note", Target, Target),
+        ] {
+            let schema = Value::from(Object::from([(DECLARED, Value::from(declared.as_str()))]));
+            let value = &Value::from("a text that is longer than a name, because it says something to its reader");
+            let guess = RoleGuess { configured: None, class, name, value, schemas: &[&schema], siblings: &siblings };
+            assert_eq!(find_role(guess).0, role, "{class:?} {name}");
+        }
+    }
 
     #[test]
     fn a_role_follows_from_schema_value_and_name() {
@@ -140,7 +165,8 @@ mod tests {
             (Undeclared, "really", Value::from(true), None, Switch),
             (Undeclared, "dry_run", Value::from("yes"), None, Switch),
         ] {
-            let guess = RoleGuess { configured: None, class, name, value: &value, schema, siblings: &none };
+            let guess =
+                RoleGuess { configured: None, class, name, value: &value, schemas: schema.as_slice(), siblings: &none };
             assert_eq!(find_role(guess).0, role, "{class:?} {name} {value}");
             let configured = Some(Quantity);
             assert_eq!(find_role(RoleGuess { configured, ..guess }), (Quantity, RoleSource::Configuration));

@@ -237,8 +237,7 @@ impl<'a> CallJudge<'a> {
 
     /// The leaves of the parameters that the gate has to look at.
     fn leaves(self, planned: &'a PlannedStep, written: &Written<'a>, parameters: &'a Object) -> Vec<Leaf<'a>> {
-        let properties = planned.schema.as_ref().and_then(|schema| schema.source().get("properties"));
-        let schema_of = |name: &str| properties.and_then(|properties| properties.get(name));
+        let root = planned.schema.as_ref().map(|schema| schema.source());
         let looks_at_all =
             self.known.policy().effects.guard || self.known.is_of_second_plan(planned) || self.may_have_typo(planned);
         let mut leaves = Vec::new();
@@ -250,15 +249,12 @@ impl<'a> CallJudge<'a> {
                 continue;
             }
             let (at, difference, is_of_first_plan) = (Path::root().key(name), ValueDifference::None, false);
-            let (schema, siblings) = (schema_of(name), parameters);
-            collect(
-                Leaf { at, name, value, written: old, schema, siblings, difference, is_of_first_plan },
-                &mut leaves,
-            );
+            let siblings = parameters;
+            collect(Leaf { at, name, value, written: old, root, siblings, difference, is_of_first_plan }, &mut leaves);
         }
         let left_out = self.known.planning.lost_parameters.get(self.written_id(planned));
         for (name, value) in left_out.iter().flat_map(|lost| &lost.0) {
-            collect(Leaf::left_out(name, value, schema_of(name), parameters), &mut leaves);
+            collect(Leaf::left_out(name, value, root, parameters), &mut leaves);
         }
         leaves
     }
@@ -270,8 +266,9 @@ impl<'a> CallJudge<'a> {
         let shown = given.or(leaf.written).or(leaf.value).unwrap_or(&Value::Null);
         let (tool, capability) = (planned.tool.as_str(), planned.capability.as_str());
         let configured = self.known.policy().effects.declared_role(tool, capability, &key_path(&leaf.at));
-        let Leaf { name, schema, siblings, .. } = *leaf;
-        let find = |value: &Value| find_role(RoleGuess { configured, class: *class, name, value, schema, siblings }).0;
+        let Leaf { name, siblings, .. } = *leaf;
+        let schemas = &leaf.schemas();
+        let find = |value: &Value| find_role(RoleGuess { configured, class: *class, name, value, schemas, siblings }).0;
         // A name that is replaced by a long text was still a name. Undeclared tools of the protocol say so by the name alone.
         let was = leaf.written.filter(|was| **was != Value::Null && *class != SideEffect::Undeclared).map(find);
         let role = was.into_iter().chain([find(shown)]).min().unwrap_or(ParameterRole::Target);
@@ -299,7 +296,7 @@ impl<'a> CallJudge<'a> {
             _ if may_differ => ValueDifference::None,
             difference => difference,
         };
-        let is_listed = leaf.schema.is_some_and(|schema| schema.get("enum").is_some());
+        let is_listed = schemas.iter().any(|schema| schema.get("enum").is_some());
         let is_in_plan = origin == OriginClass::Literal && self.known.planning.plan.is_some();
         let nearly_stated = (is_in_plan && role == ParameterRole::Target && !is_listed)
             .then(|| evidence.stated.nearest(shown.as_str()?))

@@ -1,6 +1,6 @@
 //! The leaves of the parameters of a call, each with what was written in its place.
 
-use reknit_mend::is_same_value;
+use reknit_mend::{is_same_value, schemas_at};
 use reknit_protocol::{Object, Path, Segment, Value};
 
 use super::evidence::is_word_for;
@@ -14,7 +14,8 @@ pub(super) struct Leaf<'a> {
     /// `None` if it is left out.
     pub(super) value: Option<&'a Value>,
     pub(super) written: Option<&'a Value>,
-    pub(super) schema: Option<&'a Value>,
+    /// The schema of all parameters.
+    pub(super) root: Option<&'a Value>,
     pub(super) siblings: &'a Object,
     pub(super) difference: ValueDifference,
     /// Whether the difference is from the call of the first plan that the step replaces.
@@ -23,9 +24,14 @@ pub(super) struct Leaf<'a> {
 
 impl<'a> Leaf<'a> {
     /// A parameter that is left out.
-    pub(super) fn left_out(name: &'a str, written: &'a Value, schema: Option<&'a Value>, siblings: &'a Object) -> Self {
+    pub(super) fn left_out(name: &'a str, written: &'a Value, root: Option<&'a Value>, siblings: &'a Object) -> Self {
         let (at, difference) = (Path::root().key(name), ValueDifference::Dropped);
-        Self { at, name, value: None, written: Some(written), schema, siblings, difference, is_of_first_plan: false }
+        Self { at, name, value: None, written: Some(written), root, siblings, difference, is_of_first_plan: false }
+    }
+
+    /// The schemas that describe it.
+    pub(super) fn schemas(&self) -> Vec<&'a Value> {
+        self.root.map(|root| schemas_at(root, &self.at)).unwrap_or_default()
     }
 
     /// Whether it is another value than was written.
@@ -54,8 +60,8 @@ pub(super) fn compare_with_replaced<'a>(first: &'a Object, parameters: &'a Objec
 
 /// Whether a schema lists the new value, and it is the only one listed that shortens the old word or is shortened by it: `Euro`
 /// for `EUR`.
-fn is_listed_form(old: &Value, new: &Value, schema: Option<&Value>) -> bool {
-    let listed = schema.and_then(|schema| schema.get("enum")?.as_array()).unwrap_or_default();
+fn is_listed_form(old: &Value, new: &Value, schemas: &[&Value]) -> bool {
+    let listed = schemas.iter().find_map(|schema| schema.get("enum")?.as_array()).unwrap_or_default();
     let (Some(old), Some(new)) = (old.as_str().map(str::to_lowercase), new.as_str()) else { return false };
     let is_form = |word: &str| {
         let word = word.to_lowercase();
@@ -73,7 +79,7 @@ pub(super) fn collect<'a>(leaf: Leaf<'a>, leaves: &mut Vec<Leaf<'a>>) {
             if is_same_value(old, new)
                 || is_word_for(old, new)
                 || is_list_of(old, new)
-                || is_listed_form(old, new, leaf.schema) =>
+                || is_listed_form(old, new, &leaf.schemas()) =>
         {
             leaves.push(Leaf { difference: ValueDifference::Respelled, ..leaf });
             return;
@@ -92,19 +98,17 @@ pub(super) fn collect<'a>(leaf: Leaf<'a>, leaves: &mut Vec<Leaf<'a>>) {
             let written = leaf.written.and_then(Value::as_object);
             let lost = written.into_iter().flat_map(Object::keys).filter(|key| !object.contains_key(key));
             for key in object.keys().chain(lost) {
-                let schema = leaf.schema.and_then(|schema| schema.get("properties")?.get(key));
                 let written = part(leaf.written, key).or(old_scalar);
                 let value = part(leaf.value, key);
                 let at = leaf.at.key(key);
-                collect(Leaf { at, name: key, value, written, schema, siblings: object, ..leaf }, leaves);
+                collect(Leaf { at, name: key, value, written, siblings: object, ..leaf }, leaves);
             }
         }
         Some(Value::Array(items)) if !items.is_empty() => {
             let count = leaf.written.and_then(Value::as_array).map_or(0, <[Value]>::len).max(items.len());
             for index in 0..count {
-                let schema = leaf.schema.and_then(|schema| schema.get("items"));
                 let (value, written) = (item(leaf.value, index), item(leaf.written, index).or(old_scalar));
-                collect(Leaf { at: leaf.at.index(index), value, written, schema, ..leaf }, leaves);
+                collect(Leaf { at: leaf.at.index(index), value, written, ..leaf }, leaves);
             }
         }
         _ => leaves.push(Leaf { difference, ..leaf }),
@@ -159,8 +163,8 @@ mod tests {
             ("Eu", "EUR", false),
             ("Euro", "EUR1", false),
         ] {
-            assert_eq!(is_listed_form(&old.into(), &new.into(), Some(&schema)), expected, "{old} {new}");
+            assert_eq!(is_listed_form(&old.into(), &new.into(), &[&schema]), expected, "{old} {new}");
         }
-        assert!(!is_listed_form(&"Euro".into(), &"EUR".into(), None));
+        assert!(!is_listed_form(&"Euro".into(), &"EUR".into(), &[]));
     }
 }

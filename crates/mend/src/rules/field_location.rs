@@ -4,7 +4,7 @@ use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{Object, Path, Segment, Value};
 
 use crate::facts::Field;
-use crate::is_listed;
+use crate::{is_listed, only};
 
 /// Prefixes that errors put before the name of a field.
 const PREFIXES: &str = "body data attributes request params parameters arguments args input payload query \
@@ -86,6 +86,35 @@ fn follow_references<'a>(root: &'a Value, mut schema: &'a Value) -> Option<&'a V
         schema = root.at(&path)?;
     }
     None
+}
+
+/// The schemas that describe a place, the outermost first: the one that stands there, what it refers to, and the only one that it
+/// allows beside null.
+pub fn schemas_at<'a>(root: &'a Value, at: &Path) -> Vec<&'a Value> {
+    let mut schemas = described(root, root);
+    for segment in at.segments() {
+        let inner = schemas.iter().find_map(|schema| match segment {
+            Segment::Key(name) => schema.get("properties")?.get(name),
+            Segment::Index(_) => schema.get("items"),
+        });
+        schemas = inner.map(|inner| described(root, inner)).unwrap_or_default();
+    }
+    schemas
+}
+
+fn described<'a>(root: &'a Value, schema: &'a Value) -> Vec<&'a Value> {
+    let next = |schema: &&'a Value| match schema.get("$ref").and_then(Value::as_str) {
+        Some(pointer) => root.at(&Path::from_pointer(pointer.strip_prefix('#')?, root).ok()?),
+        None => only_alternative(schema),
+    };
+    std::iter::successors(Some(schema), next).take(MAX_REFERENCES).collect()
+}
+
+/// The only schema that a value other than null may have.
+fn only_alternative(schema: &Value) -> Option<&Value> {
+    let alternatives = ["anyOf", "oneOf", "allOf"].iter().find_map(|key| schema.get(key)?.as_array())?;
+    let is_null = |schema: &&Value| schema.get("type").and_then(Value::as_str) == Some("null");
+    only(alternatives.iter().filter(|schema| !is_null(schema)))
 }
 
 /// Puts a value at a path. Only its last key may be new.
