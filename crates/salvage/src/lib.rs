@@ -55,10 +55,10 @@ mod text_position;
 
 pub use call_arguments::{CallArguments, describe_fixes, read_parameters};
 pub use fix::{Fix, FixKind, conflicting_keys};
-pub use repair::fit::{FitError, FittedValue, fit, write_plain_integers};
-pub use repair::read::{
-    Completeness, ReadOptions, ReadTextError, Reading, complete_reading, read, read_as, read_complete,
-};
+pub use repair::fit::{FittedValue, fit, write_plain_integers};
+pub use repair::fit_error::FitError;
+pub use repair::read::{Completeness, ReadOptions, ReadTextError, Reading, complete_reading, read, read_complete};
+pub use repair::read_as::read_as;
 pub use schema::{
     Comparison, FitProblem, FitProblemKind, Formats, LengthUnit, Schema, SchemaError, SchemaType, UnambiguousDate,
 };

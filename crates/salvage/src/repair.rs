@@ -1,5 +1,8 @@
-//! Reading JSON from text, and fitting it to a schema. Each uses the other: a text is read so that it fits, and a string that
-//! holds JSON is read while a value is fitted.
+//! Reading JSON from text, and fitting it to a schema.
+//!
+//! A string that holds JSON is read while a value is fitted, so fitting is above reading. Reading a value that fits is above both.
 
 pub(crate) mod fit;
+pub(crate) mod fit_error;
 pub(crate) mod read;
+pub(crate) mod read_as;

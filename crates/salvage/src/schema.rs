@@ -1,10 +1,13 @@
 //! Compiled JSON Schemas, and what is wrong with a value that does not fit one.
 
 mod allowed_values;
+mod check_format;
 mod complexity;
 mod error;
-mod format;
+mod fast_hash;
+mod formats;
 mod keywords;
+mod nesting;
 pub(crate) mod parse_scalar;
 mod plain;
 mod problem;
@@ -24,7 +27,7 @@ use jsonschema::Draft;
 use reknit_protocol::{Path, Value};
 
 pub use error::SchemaError;
-pub use format::Formats;
+pub use formats::Formats;
 pub use problem::{Comparison, FitProblem, FitProblemKind, LengthUnit};
 pub use types::SchemaType;
 pub use unambiguous_date::UnambiguousDate;
@@ -38,8 +41,8 @@ use subschemas::Subschemas;
 
 use validator_input::Copies;
 
-pub(crate) use complexity::{count_values, with_large_stack};
-pub(crate) use format::{has_format, visit_formatted_texts};
+pub(crate) use check_format::{has_format, visit_formatted_texts};
+pub(crate) use nesting::{count_values, with_large_stack};
 use report::message;
 pub(crate) use schema_index::address;
 pub(crate) use subschemas::SubschemaId;
@@ -103,7 +106,7 @@ impl Schema {
         if !matches!(schema, Value::Object(_) | Value::Bool(_)) {
             return Err(SchemaError::NotASchema { found: schema.kind().with_article() });
         }
-        with_large_stack(complexity::is_deep(schema), || Self::compile_on_this_stack(schema, formats))
+        with_large_stack(nesting::is_deep(schema), || Self::compile_on_this_stack(schema, formats))
     }
 
     fn compile_on_this_stack(schema: &Value, formats: Formats) -> Result<Self, SchemaError> {
@@ -163,7 +166,7 @@ impl Schema {
         if self.formats == Formats::Ignored {
             return Vec::new();
         }
-        with_large_stack(self.needs_large_stack(value), || format::problems(self, value))
+        with_large_stack(self.needs_large_stack(value), || check_format::problems(self, value))
     }
 
     /// The texts in the value that name no day of the calendar although the schema states a date: `next Friday`, `2026-02-30`, and
@@ -172,7 +175,7 @@ impl Schema {
         if self.formats == Formats::Ignored {
             return Vec::new();
         }
-        with_large_stack(self.needs_large_stack(value), || format::unreadable_dates(self, value))
+        with_large_stack(self.needs_large_stack(value), || check_format::unreadable_dates(self, value))
     }
 
     /// Whether the value fits, ignoring problems at the `excused` paths.
@@ -228,7 +231,7 @@ impl Schema {
 
     /// Whether recursing into this value may need a large stack.
     pub(crate) fn needs_large_stack(&self, value: &Value) -> bool {
-        self.is_deep && complexity::is_deep(value)
+        self.is_deep && nesting::is_deep(value)
     }
 
     pub(crate) fn shape(&self, id: ShapeId) -> &Shape {

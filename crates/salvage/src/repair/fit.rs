@@ -17,12 +17,12 @@ mod planner;
 mod tests;
 
 use std::collections::HashSet;
-use std::fmt;
 
 use reknit_protocol::{Path, Value};
 
 pub use plain_integers::write_plain_integers;
 
+use super::fit_error::FitError;
 use crate::fix::FixList;
 use crate::schema::{FitProblem, with_large_stack};
 use crate::{Fix, FixKind, Schema};
@@ -37,32 +37,6 @@ pub struct FittedValue {
     pub value: Value,
     /// Every change, in the order of the value. Empty if the value fitted unchanged.
     pub fixes: Vec<Fix>,
-}
-
-const MAX_LISTED: usize = 3;
-
-/// A value that cannot be made to fit a schema.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FitError {
-    pub value: Value,
-    /// The problems that remain after all possible repairs; at least one.
-    ///
-    /// Their paths lead through the repaired value, in which keys are spelt as in the schema and strings are decoded.
-    pub problems: Vec<FitProblem>,
-}
-
-impl std::error::Error for FitError {}
-
-impl fmt::Display for FitError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, problem) in self.problems.iter().take(MAX_LISTED).enumerate() {
-            write!(out, "{}{problem}", if index == 0 { "" } else { "; " })?;
-        }
-        match self.problems.len().checked_sub(MAX_LISTED) {
-            Some(more @ 1..) => write!(out, "; and {more} more"),
-            _ => Ok(()),
-        }
-    }
 }
 
 /// Makes a value fit a schema and changes only what has to change.

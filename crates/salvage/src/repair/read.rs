@@ -17,22 +17,26 @@ mod escape;
 mod layers;
 mod misplaced_brackets;
 mod parser;
+mod quote;
 mod quoted;
 mod reading;
 mod repeated_quotes;
+mod states;
 mod string_end;
+mod template;
 mod unquoted;
 
 use reknit_protocol::{MAX_DEPTH, ParseProblem, Path, Value};
 
 pub(crate) use self::arithmetic::to_expression;
-use self::document::{Candidate, parse_document};
+pub(super) use self::document::Candidate;
+use self::document::parse_document;
 pub(crate) use self::embedded_json::REASONING_TAGS;
-use self::parser::YesNoWords;
+pub(super) use self::parser::YesNoWords;
 pub use self::reading::{Completeness, ReadTextError, Reading};
 use self::reading::{ESCAPED_QUOTE, ParseFailure};
-use super::fit;
-use crate::{Fix, FixKind, Schema, TextPosition};
+use super::fit_error::FitError;
+use crate::{Fix, FixKind, TextPosition};
 
 /// The limits of [`read`].
 #[derive(Debug, Clone)]
@@ -52,15 +56,7 @@ impl Default for ReadOptions {
 /// Valid JSON comes back unchanged. From other text, `read` extracts the JSON, repairs it and records each repair.
 /// Unquoted words become strings, because there is no schema that could say otherwise.
 pub fn read(text: &str, options: &ReadOptions) -> Result<Reading, ReadTextError> {
-    read_with(text, options, None)
-}
-
-/// Reads a JSON value that fits a schema from text, with the default limits.
-///
-/// Of all readings that can be made to fit, the one with the lowest penalty wins. If no reading can be made to fit, the
-/// error is [`ReadTextError::DoesNotFit`].
-pub fn read_as(text: &str, schema: &Schema) -> Result<Reading, ReadTextError> {
-    read_with(text, &ReadOptions::default(), Some(schema))
+    read_with(text, options, YesNoWords::AsBoolean, &finish)
 }
 
 /// Reads one JSON value from text, and refuses text that is truncated or elided. Fails with the reason.
@@ -78,14 +74,23 @@ pub fn complete_reading(text: &str) -> Result<Reading, String> {
     }
 }
 
-fn read_with(text: &str, options: &ReadOptions, schema: Option<&Schema>) -> Result<Reading, ReadTextError> {
+/// Makes a reading of a candidate, or says why its value is not the one that is asked for.
+pub(super) type Finish<'f> = &'f dyn Fn(Candidate) -> Result<Reading, FitError>;
+
+/// Reads a JSON value from text: of all candidates that can be finished, the one with the lowest penalty.
+pub(super) fn read_with(
+    text: &str,
+    options: &ReadOptions,
+    yes_no: YesNoWords,
+    finish: Finish<'_>,
+) -> Result<Reading, ReadTextError> {
     if text.len() > options.max_bytes {
         return Err(ReadTextError::TooLarge { size: text.len(), limit: options.max_bytes });
     }
     let trimmed = text.trim_matches([' ', '\t', '\n', '\r']);
     if may_be_valid(trimmed.as_bytes()) {
         match Value::parse(trimmed) {
-            Ok(value) => return Ok(finish(Candidate::unrepaired(value), schema)?),
+            Ok(value) => return Ok(finish(Candidate::unrepaired(value))?),
             Err(error) if matches!(error.problem, ParseProblem::TooDeep) => {
                 let offset = error.offset + offset_in(text, trimmed);
                 return Err(ReadTextError::TooDeep {
@@ -97,7 +102,7 @@ fn read_with(text: &str, options: &ReadOptions, schema: Option<&Schema>) -> Resu
         }
     }
     let body = trim_unusual_space(trimmed);
-    let mut reading = choose(text, body, schema)?;
+    let mut reading = choose(text, body, yes_no, finish)?;
     if body.len() < trimmed.len() {
         let (before, rest) = trimmed.split_at(offset_in(trimmed, body));
         reading.fixes.splice(0..0, trim_fixes(before, rest.get(body.len()..).unwrap_or_default()));
@@ -135,13 +140,12 @@ fn may_be_valid(text: &[u8]) -> bool {
 }
 
 /// Reads `body`, the trimmed part of `text`: as a whole if possible, otherwise from the fenced blocks and brackets in it.
-fn choose(text: &str, body: &str, schema: Option<&Schema>) -> Result<Reading, ReadTextError> {
-    let yes_no = if schema.is_none() { YesNoWords::AsBoolean } else { YesNoWords::AsText };
+fn choose(text: &str, body: &str, yes_no: YesNoWords, finish: Finish<'_>) -> Result<Reading, ReadTextError> {
     let (mut first_misfit, mut bare_text, mut failure) = (None, None, None);
     match parse_document(body, yes_no) {
         Ok(None) => {}
         Ok(Some(candidate)) if candidate.is_bare_text => bare_text = Some(candidate),
-        Ok(Some(candidate)) => match finish(candidate, schema) {
+        Ok(Some(candidate)) => match finish(candidate) {
             Ok(reading) => return Ok(reading),
             Err(misfit) => first_misfit = Some(misfit),
         },
@@ -151,7 +155,7 @@ fn choose(text: &str, body: &str, schema: Option<&Schema>) -> Result<Reading, Re
     let embedded = embedded_json::find(body);
     let mut readings: Vec<Reading> = Vec::new();
     for candidate in embedded.candidates {
-        match finish(candidate, schema) {
+        match finish(candidate) {
             Ok(reading) => readings.push(reading),
             Err(misfit) => first_misfit = first_misfit.or(Some(misfit)),
         }
@@ -160,7 +164,7 @@ fn choose(text: &str, body: &str, schema: Option<&Schema>) -> Result<Reading, Re
         return Ok(best);
     }
     if let Some(candidate) = bare_text {
-        match finish(candidate, schema) {
+        match finish(candidate) {
             Ok(reading) => return Ok(reading),
             Err(misfit) => first_misfit = first_misfit.or(Some(misfit)),
         }
@@ -182,17 +186,12 @@ fn lowest_penalty(mut readings: Vec<Reading>) -> Result<Option<Reading>, ReadTex
     }
 }
 
-fn finish(candidate: Candidate, schema: Option<&Schema>) -> Result<Reading, fit::FitError> {
-    let Candidate { mut value, mut fixes, completeness, arithmetic: mut expressions, .. } = candidate;
-    if let Some(schema) = schema {
-        let later;
-        (value, later, expressions) = fit::fit_with(value, schema, &expressions)?;
-        fixes.extend(later);
-    } else {
-        let is_expression =
-            |path: &Path| value.at(path).and_then(Value::as_str).is_some_and(|text| text.starts_with("{{"));
-        expressions.retain(is_expression);
-    }
+/// The reading without a schema. Arithmetic is an expression only where it has a reference.
+#[expect(clippy::unnecessary_wraps, reason = "with a schema, a candidate may not fit")]
+fn finish(candidate: Candidate) -> Result<Reading, FitError> {
+    let Candidate { value, fixes, completeness, arithmetic: mut expressions, .. } = candidate;
+    let is_expression = |path: &Path| value.at(path).and_then(Value::as_str).is_some_and(|text| text.starts_with("{{"));
+    expressions.retain(is_expression);
     Ok(Reading { value, fixes: fixes.into_vec(), completeness, expressions })
 }
 

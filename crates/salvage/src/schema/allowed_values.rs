@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 use reknit_protocol::spelling::folded;
 use reknit_protocol::{Number, Value};
 
+use super::fast_hash::HashMap;
 use super::parse_scalar::{self, strip_marks};
-use super::schema_index::HashMap;
 
 /// Up to this many values are compared one by one.
 const FEW_VALUES: usize = 16;

@@ -7,7 +7,7 @@
 use reknit_protocol::{Path, Value};
 
 use super::complexity::Complexity;
-use super::complexity::{count_values, nests_deeper};
+use super::nesting::{count_values, nests_deeper};
 use super::report::Report;
 use super::shape::{Shape, ShapeId, Shapes};
 use super::subschemas::SubschemaId;

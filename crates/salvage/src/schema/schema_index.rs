@@ -9,11 +9,8 @@ use reknit_protocol::schema::{MAP_KEYWORDS, SCHEMA_KEYWORDS};
 use reknit_protocol::{Path, Value};
 
 use super::Formats;
-use super::complexity::levels;
-
-/// A map and a set with a fast hash that outside text cannot attack.
-pub(super) type HashMap<K, V> = std::collections::HashMap<K, V, RandomState>;
-pub(super) type HashSet<K> = std::collections::HashSet<K, RandomState>;
+use super::fast_hash::{HashMap, HashSet};
+use super::nesting::levels;
 
 /// The URI of a schema without an `$id`.
 pub(crate) const ROOT_URI: &str = "json-schema:///";

@@ -10,7 +10,7 @@ use reknit_protocol::Value;
 use reknit_protocol::spelling::folded;
 
 use super::allowed_values::AllowedValues;
-use super::schema_index::HashMap;
+use super::fast_hash::HashMap;
 use super::subschemas::SubschemaId;
 use super::types::TypeSet;
 use super::validator_input::ValueInput;

@@ -8,8 +8,9 @@ use reknit_protocol::Value;
 
 use super::allowed_values::AllowedValues;
 use super::complexity::Complexity;
+use super::fast_hash::{HashMap, HashSet};
 use super::keywords::Keywords;
-use super::schema_index::{HashMap, HashSet, PlaceId, SchemaIndex, address};
+use super::schema_index::{PlaceId, SchemaIndex, address};
 use super::shape::{ArrayShape, ObjectShape, Pattern, Property, Shape, ShapeId, Shapes};
 use super::subschemas::{self, SubschemaId};
 use super::types::TypeSet;

@@ -7,7 +7,7 @@ use jsonschema::{Draft, Registry, ValidationOptions, Validator};
 use reknit_protocol::Value;
 
 use super::complexity::Complexity;
-use super::complexity::with_large_stack;
+use super::nesting::with_large_stack;
 use super::schema_index::{PlaceId, Places, ROOT_URI};
 use super::validator_input::ValueInput;
 use super::{Formats, SchemaError};

@@ -8,7 +8,9 @@
 //!
 //! Dates, phone numbers, ids and versions have no white space around their signs, so they never count as arithmetic.
 
-use super::{parser::Role, unquoted::template_len};
+use super::cursor::LOOKAHEAD;
+use super::parser::Role;
+use super::template::template_len;
 
 /// The end of the arithmetic that begins at `start`, if there is arithmetic up to the next comma or bracket.
 pub(super) fn find_end(text: &str, start: usize, role: Role) -> Option<usize> {
@@ -44,7 +46,7 @@ fn may_contain_arithmetic(bytes: &[u8]) -> bool {
     }
     let ends = |byte: &u8| matches!(byte, b',' | b']' | b'}' | b'\n');
     // `+ - /` need white space around them, so a value without white space can have only `*`.
-    bytes.iter().take(super::cursor::LOOKAHEAD).take_while(|byte| !ends(byte)).any(|byte| matches!(byte, b' ' | b'*'))
+    bytes.iter().take(LOOKAHEAD).take_while(|byte| !ends(byte)).any(|byte| matches!(byte, b' ' | b'*'))
 }
 
 /// Converts arithmetic to an expression: the operands without their own quotes and braces, in one pair of braces.
@@ -76,13 +78,13 @@ pub(crate) fn to_expression(text: &str) -> Option<String> {
 
 fn operand_len(text: &str) -> Option<usize> {
     if let Some(inside) = text.strip_prefix('"') {
-        let near = inside.get(..inside.floor_char_boundary(super::cursor::LOOKAHEAD)).unwrap_or(inside);
+        let near = inside.get(..inside.floor_char_boundary(LOOKAHEAD)).unwrap_or(inside);
         let len = near.find('"')?;
         let body = inside.get(..len)?;
         let is_operand = is_numeric(body) || template_len(body) == Some(body.len());
         return is_operand.then_some(len + 2);
     }
-    if let Some(len) = template_len(text.get(..text.floor_char_boundary(super::cursor::LOOKAHEAD)).unwrap_or(text)) {
+    if let Some(len) = template_len(text.get(..text.floor_char_boundary(LOOKAHEAD)).unwrap_or(text)) {
         return Some(len);
     }
     let number = text
@@ -97,7 +99,7 @@ fn operand_len(text: &str) -> Option<usize> {
         return Some(len);
     }
     let name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-' | b'[' | b']');
-    let len = text.bytes().take(super::cursor::LOOKAHEAD).take_while(name).count();
+    let len = text.bytes().take(LOOKAHEAD).take_while(name).count();
     let starts = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     (starts && len > 0 && !text.get(..len)?.ends_with(['-', '.', '['])).then_some(len)
 }

@@ -1,7 +1,8 @@
 //! Text between values that is dropped: extra commas, `...`, stray words, and the end of a code block.
 
 use super::cursor::LOOKAHEAD;
-use super::parser::{Parser, QuoteRule, Role, State};
+use super::parser::{Parser, QuoteRule, Role};
+use super::states::State;
 use crate::fix::FixKind;
 
 impl Parser<'_> {

@@ -2,8 +2,9 @@
 
 use reknit_protocol::{MAX_DEPTH, Value};
 
-use super::parser::{Frame, Opening, Parser, State};
+use super::parser::{Frame, Opening, Parser};
 use super::reading::{ParseFailure, ParseResult};
+use super::states::State;
 use crate::fix::FixKind;
 
 impl Parser<'_> {

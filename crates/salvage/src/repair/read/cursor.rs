@@ -1,6 +1,7 @@
 //! Access to the text: bytes, slices, white space, comments, and short lookaheads.
 
-use super::{parser::Parser, quoted::plain_len};
+use super::parser::Parser;
+use super::quote::plain_len;
 use crate::fix::FixKind;
 
 /// How many bytes a lookahead may read, so that parsing stays linear.

@@ -10,13 +10,13 @@ use crate::fix::{FixKind, FixList};
 
 /// One way to read the text.
 #[derive(Debug, Clone)]
-pub(super) struct Candidate {
-    pub(super) value: Value,
-    pub(super) fixes: FixList,
-    pub(super) completeness: Completeness,
-    pub(super) arithmetic: Vec<Path>,
+pub(in crate::repair) struct Candidate {
+    pub(in crate::repair) value: Value,
+    pub(in crate::repair) fixes: FixList,
+    pub(in crate::repair) completeness: Completeness,
+    pub(in crate::repair) arithmetic: Vec<Path>,
     /// Whether the value is unquoted text. All prose can be read that way, so it is the last resort.
-    pub(super) is_bare_text: bool,
+    pub(in crate::repair) is_bare_text: bool,
 }
 
 impl Candidate {

@@ -4,8 +4,9 @@
 use reknit_protocol::{Object, Value};
 
 use super::cursor::LOOKAHEAD;
-use super::parser::{Frame, Opening, Parser, QuoteRule, Role, State};
+use super::parser::{Frame, Opening, Parser, QuoteRule, Role};
 use super::reading::ParseResult;
+use super::states::State;
 use crate::fix::FixKind;
 
 impl Parser<'_> {

@@ -2,7 +2,7 @@
 
 use super::cursor::LOOKAHEAD;
 use super::parser::{Parser, Role};
-use super::quoted::plain_len;
+use super::quote::plain_len;
 use super::reading::ParseResult;
 use crate::fix::FixKind;
 

@@ -2,7 +2,7 @@
 
 use super::cursor::LOOKAHEAD;
 use super::parser::{Parser, QuoteRule, Role};
-use super::quoted::Quote;
+use super::quote::Quote;
 
 impl Parser<'_> {
     /// Whether a string may end right before `at`, judged by the text after it.

@@ -7,6 +7,7 @@ use super::cursor::LOOKAHEAD;
 use super::parser::{Parser, Role, YesNoWords};
 use super::quoted::in_quotes;
 use super::reading::{FailureReason, ParseFailure, ParseResult};
+use super::template::template_len;
 use crate::fix::FixKind;
 use crate::schema::parse_scalar;
 
@@ -284,18 +285,6 @@ impl<'t> Parser<'t> {
         let ends = next >= self.text.len() || matches!(self.byte(next), b',' | b']' | b'}' | b')');
         (ends && !inside.starts_with([' ', '/', '*'])).then_some(end)
     }
-}
-
-/// The length of `{{...}}` at the start of `text`, if it can be a reference or an expression.
-pub(super) fn template_len(text: &str) -> Option<usize> {
-    let inside = text.strip_prefix("{{")?;
-    let len = inside.find("}}")?;
-    let body = inside.get(..len)?.trim();
-    let is_allowed = |c: char| c.is_alphanumeric() || " ._-[]()+*/%?,<>=!".contains(c) || c == '"' || c == '\'';
-    let plausible =
-        body.starts_with(|c: char| c.is_alphanumeric() || "_[(".contains(c)) && body.chars().all(is_allowed);
-    let quoted_key = body.starts_with('"') || body.contains(':');
-    (plausible && !quoted_key).then_some(len + 4)
 }
 
 fn bare_len(rest: &str, role: Role) -> usize {

@@ -1,32 +1,15 @@
-//! The keyword `format`: what it means for a schema, and whether a text has a format.
+//! Whether the texts of a value have the formats that a schema states.
 
 use std::sync::LazyLock;
 
 use jsonschema::{Draft, Validator};
 use reknit_protocol::{Path, Value};
 
-use super::schema_index::HashMap;
+use super::fast_hash::HashMap;
 use super::shape::{Shape, ShapeId, Shapes};
 use super::unambiguous_date::begins_with_date;
 use super::validator_input::ValueInput;
 use super::{FitProblem, FitProblemKind, Schema, SchemaType};
-
-/// What the keyword `format` means for a schema.
-///
-/// Known formats are those of JSON Schema 2020-12 without the internationalised ones: `date`, `date-time`, `time`, `duration`,
-/// `email`, `hostname`, `ipv4`, `ipv6`, `uri`, `uri-reference`, `iri`, `iri-reference`, `uri-template`, `uuid`, `json-pointer`,
-/// `relative-json-pointer` and `regex`. Others mean nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Formats {
-    /// Nothing: tools accept more spellings of dates, addresses and identifiers than the standard allows.
-    #[default]
-    Ignored,
-    /// Fitting writes an unambiguous date as `date` or `date-time` asks for. A text that does not have its format fits
-    /// nevertheless; [`Schema::format_problems`] lists it.
-    Guide,
-    /// A text that does not have its format does not fit. Fitting writes unambiguous dates as with [`Formats::Guide`].
-    Checked,
-}
 
 const NAMES: &str = "date date-time time duration email hostname ipv4 ipv6 uri \
     uri-reference iri iri-reference uri-template uuid json-pointer relative-json-pointer regex";
