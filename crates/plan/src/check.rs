@@ -7,6 +7,7 @@ mod notes;
 mod parameters;
 mod parsed_plan;
 mod references;
+mod template_problem;
 mod tolerant;
 mod verify;
 

@@ -2,61 +2,24 @@
 
 mod document;
 mod load;
+mod loaded_plan;
 mod positions;
 mod reader;
 mod rewrite_step;
 mod sub_plans;
 mod writer;
 
-use std::fmt;
-
 use reknit_protocol::spelling::nearest;
-use reknit_protocol::{Path, Plan, Value};
+use reknit_protocol::{Plan, Value};
 use reknit_salvage::{Fix, ReadTextError};
 
-use super::read::{PlanError, read_plan};
+use crate::file_problem::FileProblem;
+use crate::read::{PlanError, read_plan};
 pub use document::Document;
-pub use load::{AgentReference, FilePosition, LoadText, LoadedPlan, PlanText, load_plan_file};
+pub use load::{LoadText, PlanText, load_plan_file};
+pub use loaded_plan::{AgentReference, FilePosition, LoadedPlan};
 pub(crate) use rewrite_step::rewrite_or_keep;
 pub use writer::write_plan_file;
-
-/// One error in a plan file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileProblem {
-    /// The path of the value; the root if the text cannot be parsed.
-    pub path: Path,
-    /// The line and the column, from 1, if they are known.
-    pub position: Option<(usize, usize)>,
-    pub message: String,
-    /// What to write instead, if the reader knows it.
-    pub hint: Option<String>,
-}
-
-impl FileProblem {
-    /// An error of the whole text.
-    fn new(position: Option<(usize, usize)>, message: String, hint: Option<&str>) -> Self {
-        Self { path: Path::root(), position, message, hint: hint.map(str::to_owned) }
-    }
-}
-
-impl std::error::Error for FileProblem {}
-
-impl fmt::Display for FileProblem {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some((line, column)) = self.position {
-            write!(out, "line {line}, column {column}: ")?;
-        }
-        if !self.path.is_root() {
-            let path = self.path.to_string();
-            write!(out, "`{}`: ", path.strip_prefix("$.").unwrap_or(&path))?;
-        }
-        out.write_str(&self.message)?;
-        match &self.hint {
-            Some(hint) => write!(out, " ({hint})"),
-            None => Ok(()),
-        }
-    }
-}
 
 /// Reads a plan from the text of a file in any form: as people write it, as JSON of the protocol, or as the answer of a model.
 /// Returns the repairs that an answer needed.

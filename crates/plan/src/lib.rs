@@ -37,6 +37,7 @@ mod catalogue;
 mod check;
 mod checked;
 mod file;
+mod file_problem;
 mod fixes;
 mod graph;
 mod hint;
@@ -60,9 +61,10 @@ pub use checked::{
     StepIndex, Until, Verify,
 };
 pub use file::{
-    AgentReference, Document, FilePosition, FileProblem, LoadText, LoadedPlan, PlanText, load_plan_file,
-    read_plan_file, write_plan_file,
+    AgentReference, Document, FilePosition, LoadText, LoadedPlan, PlanText, load_plan_file, read_plan_file,
+    write_plan_file,
 };
+pub use file_problem::FileProblem;
 pub use fixes::{DoubtfulText, PlanFix, PlanFixKind, ReadValues, correct_plan, place_controls, read_values};
 pub use graph::{GraphRow, GraphState, GraphStep, LayeredStep, StepGraph};
 pub use inputs::resolve_inputs;

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use reknit_protocol::{Object, Plan, ShapeError, Value};
 use reknit_salvage::{Completeness, ReadOptions, ReadTextError, Reading, Schema, SchemaError, read, read_as};
 
-use super::file::FileProblem;
+use crate::file_problem::FileProblem;
 
 /// Why a text is not a plan.
 #[derive(Debug, thiserror::Error)]

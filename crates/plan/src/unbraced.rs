@@ -5,6 +5,7 @@
 //! are problems of the plan (`check`). None is ever sent as text unless the plan says so: `{{"a.price"}}`.
 
 mod context;
+mod form;
 mod judge;
 mod mention;
 mod operand;

@@ -3,7 +3,7 @@
 use reknit_expressions::{Expression, Parameters, StepIds};
 use reknit_protocol::{Number, Object, Plan, Step, StepId, Value, human_duration, parse_human_duration};
 
-use super::parsed_plan::template_problem;
+use super::template_problem::template_problem;
 use super::{Code, PlanLocation, PlanProblem};
 use crate::hint::suggestion;
 use crate::verify_call::verify_call;

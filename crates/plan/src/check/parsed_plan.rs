@@ -2,13 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use reknit_expressions::{Expression, Parameters, Reference, StepIds, TemplateParseError, TemplateProblem};
+use reknit_expressions::{Expression, Parameters, Reference, StepIds};
 use reknit_protocol::spelling::nearest;
 use reknit_protocol::{Object, Plan, Segment, Step, StepId};
 
 use super::controls::{reads_own_result, source_lists, sources_of};
+use super::template_problem::template_problem;
 use super::{Code, MAX_STEPS, PlanLocation, PlanProblem, controls};
-use crate::hint::suggestion;
 use crate::{INPUTS, ITEM, PlannedOutput, REPLY, RESULT, StepControls, StepIndex, inputs};
 
 /// The most ids that a wrong id is compared with: hints for thousands of typos must not take minutes.
@@ -224,20 +224,4 @@ impl<'p> ParsedPlan<'p> {
         }
         dependencies
     }
-}
-
-pub(super) fn template_problem(location: PlanLocation, error: &TemplateParseError) -> PlanProblem {
-    let at = error.position + 1;
-    let TemplateProblem::UnknownStep { found, available, .. } = &error.problem else {
-        return PlanProblem::new(Code::BadExpression, location, format!("character {at}: {}", error.problem));
-    };
-    let names: Vec<&str> = available.iter().map(StepId::as_str).collect();
-    let hint = match found.as_str() {
-        ITEM => "only a step with `foreach` has an `item`, and `filter`, `map` and the like".to_owned(),
-        RESULT => "only `until`, `expect` and `verify` call the result of their step `result`".to_owned(),
-        REPLY => "only the `expect` of a `verify` has a `reply`".to_owned(),
-        found => suggestion(found, &names),
-    };
-    PlanProblem::new(Code::UnknownReference, location, format!("character {at}: there is no step `{found}`"))
-        .with_hint(Some(hint))
 }

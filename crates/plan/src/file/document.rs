@@ -10,7 +10,7 @@ use reknit_protocol::{MAX_DEPTH, Number, Object, Path, Value};
 use reknit_salvage::{Completeness, Fix, ReadOptions, TextPosition};
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError};
 
-use super::FileProblem;
+use crate::file_problem::FileProblem;
 
 /// A JSON or YAML file as a value, with the positions of its parts.
 #[derive(Debug, Clone)]

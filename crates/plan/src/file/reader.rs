@@ -3,9 +3,9 @@
 use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{Object, Path, Plan, PlanInput, PlanMode, PlanOutput, Step, Value, parse_human_duration};
 
-use super::FileProblem;
 use super::document::Document;
 use crate::agents::{AGENT_TOOL, agent_name};
+use crate::file_problem::FileProblem;
 use crate::hint::suggestion;
 
 pub(super) const PLAN_KEYS: [&str; 4] = ["request", "inputs", "steps", "outputs"];

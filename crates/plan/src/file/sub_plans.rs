@@ -7,7 +7,7 @@
 use reknit_expressions::{RenameError, Renaming, StepIds};
 use reknit_protocol::{Object, Plan, PlanInput, Step, StepId, Value};
 
-use super::load::{LoadedPlan, StepOrigin};
+use super::loaded_plan::{LoadedPlan, StepOrigin};
 use super::rewrite_step::{escape_braces, rewrite_or_keep, rewrite_step};
 use crate::{INPUTS, ITEM, REPLY, RESULT, inputs};
 

@@ -5,8 +5,8 @@ use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{Path, Segment, Value};
 
 use super::context::ParameterContext;
+use super::form::Form;
 use super::operand::Operand;
-use super::scan::Form;
 use super::source_names::{NameMatch, Source, is_generic_id, name_len};
 use super::{Certainty, UnbracedFinder};
 use crate::announced::{DeclaredValue, declared_at, declares, field_names, is_result_name, types};

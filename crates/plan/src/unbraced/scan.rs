@@ -3,6 +3,7 @@
 use reknit_expressions::{Expression, placeholder_len};
 
 use super::context::ParameterContext;
+use super::form::Form;
 use super::judge::Meaning;
 use super::mention;
 use super::operand::{Operand, bracketed, read_path};
@@ -14,29 +15,6 @@ const MAX_INSIDE: usize = 300;
 
 /// How many closing delimiters are tried: a reference may contain them, as in `[[a.items[0]]]`.
 const MAX_CLOSINGS: usize = 3;
-
-/// The form of a text that may be a reference.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
-    /// Between delimiters that have no other use: `${a.price}`, `[[a.price]]`, `$a.price$`.
-    Delimited,
-    /// `{a.price}`
-    Brace,
-    /// `<a.price>`
-    Angle,
-    /// `[a.price]`
-    Bracket,
-    /// `$a.price`
-    Dollar,
-    /// `@a.price`, `#E1`
-    Sigil,
-    /// `a.price`
-    Bare,
-    /// `{{$a.price}}`, which is no expression.
-    Placeholder,
-    /// `${{a.price}}`, which is a dollar sign before an expression.
-    DollarPlaceholder,
-}
 
 /// The delimiters of other template languages. A longer one stands before a shorter one with the same start.
 const DELIMITERS: [(&str, &str, Form); 14] = [
