@@ -15,9 +15,9 @@ use reknit_tools::ToolSource;
 #[cfg(feature = "schemars")]
 use {schemars::JsonSchema, serde::Serialize, serde::de::DeserializeOwned};
 
-use super::approval_webhook::WebhookUrl;
 use super::field::Field;
 use super::function_tool::FunctionTool;
+use super::webhook_url::WebhookUrl;
 use super::{Config, ConfigError, ConfiguredTool, SettingOrigin, ToolLimits};
 
 /// Builds a [`Config`] in a program, with one method for each setting. [`build`](Self::build) returns the first error.

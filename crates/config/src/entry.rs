@@ -9,13 +9,13 @@ use reknit_protocol::{Object, SideEffect, Value, redact_url};
 use reknit_tools::{BodyFormat, CommandOutput, ComponentType, SandboxMode, is_secret_name, is_secret_value};
 
 use super::SettingOrigin;
+use super::authentication::{Authentication, McpAuthentication};
 use super::error::ConfigError;
 use super::field::Field;
 use super::kind::SettingKind::{
     self, AnyTemplate, ParameterTable, Price, Switch, Table, Templates, Text, TextList, TextTable, Word,
 };
 use super::kind::{COUNT, PORT, POSITIVE, POSITIVE_DURATION, word};
-use super::tools::{Authentication, McpAuthentication};
 
 /// A key of an entry.
 #[derive(Debug, Clone, Copy)]

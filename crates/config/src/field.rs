@@ -17,10 +17,10 @@ use reknit_registry::{Namespace, RedisUrl};
 use reknit_tools::{BodyFormat, CommandOutput, PinPolicy, SandboxMode};
 use tracing::level_filters::LevelFilter;
 
-use super::approval_webhook::WebhookUrl;
+use super::authentication::{Authentication, McpAuthentication};
 use super::log::Form;
-use super::tools::{Authentication, McpAuthentication};
 use super::units::format_ms;
+use super::webhook_url::WebhookUrl;
 use super::{ByteSize, FindModel};
 
 /// A type that can be written in a configuration. `from_value` reads what `to_value` returns, except for null.

@@ -12,9 +12,9 @@ use serde::Deserialize as _;
 use super::entry::{Entry, EntryList, LISTS};
 use super::error::ConfigError;
 use super::file_content::FileContent;
+use super::find_setting::{nearest_section, nearest_setting};
 use super::kind::SettingKind;
 use super::origin::ConfiguredValues;
-use super::setting::{nearest_section, nearest_setting};
 use super::show::toml;
 use super::{SETTINGS, Setting, SettingOrigin};
 

@@ -23,16 +23,3 @@ impl FileContent {
         TOOL_LISTS.iter().flat_map(|list| self.list(list))
     }
 }
-
-#[cfg(feature = "config-file")]
-pub(super) use super::file::parse;
-
-/// A build that reads no configuration files: only an empty text is one.
-#[cfg(not(feature = "config-file"))]
-pub(super) fn parse(text: &str, name: &str) -> Result<FileContent, super::ConfigError> {
-    if text.trim().is_empty() {
-        return Ok(FileContent::default());
-    }
-    let problem = "this program was built without the feature `config-file`".to_owned();
-    Err(super::ConfigError::Invalid { origin: super::SettingOrigin::File { name: name.to_owned(), line: 1 }, problem })
-}

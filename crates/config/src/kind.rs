@@ -7,8 +7,8 @@ use reknit_protocol::{Number, Object, SideEffect, Value};
 use reknit_registry::{Namespace, RedisUrl};
 
 use super::ByteSize;
-use super::approval_webhook::WebhookUrl;
 use super::field::{Choice, Field, words};
+use super::webhook_url::WebhookUrl;
 
 /// Which values a setting accepts.
 #[derive(Debug, Clone, Copy)]

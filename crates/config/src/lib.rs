@@ -17,6 +17,7 @@ mod additions;
 pub mod agent;
 mod api_keys;
 mod approval_webhook;
+mod authentication;
 mod builder;
 mod callbacks;
 mod capability_rules;
@@ -27,7 +28,11 @@ mod error;
 mod field;
 #[cfg(feature = "config-file")]
 mod file;
+#[cfg(not(feature = "config-file"))]
+#[path = "no_file.rs"]
+mod file;
 mod file_content;
+mod find_setting;
 mod function_tool;
 mod kind;
 mod limits;
@@ -48,9 +53,10 @@ mod show;
 mod tests;
 mod tools;
 mod units;
+mod webhook_url;
 
 pub use api_keys::{KEY_INSTEAD_OF_VARIABLE, KeySource, is_key_instead_of_variable};
-pub use approval_webhook::{WebhookSettings, WebhookUrl};
+pub use approval_webhook::WebhookSettings;
 pub use builder::ConfigBuilder;
 pub use callbacks::{CALLBACK_SECRET_VARIABLE, CallbackSettings};
 pub use discovery::DiscoverySettings;
@@ -71,6 +77,7 @@ pub use show::{EffectiveSetting, ShowSettings};
 pub(crate) use tools::SourceOpener;
 pub use tools::{ConfiguredSource, ConfiguredTool};
 pub use units::ByteSize;
+pub use webhook_url::WebhookUrl;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -236,7 +243,7 @@ impl Default for Config {
 impl Config {
     /// Reads a configuration from the text of a file and the environment. `name` is the name of the file for errors.
     pub fn read(text: &str, name: &str, environment: EnvironmentLookup<'_>) -> Result<Self, ConfigError> {
-        let mut file = file_content::parse(text, name)?;
+        let mut file = file::parse(text, name)?;
         let mut config = Self::default();
         models::read_models(&mut config, file.list("models"), environment)?;
         config.values = std::mem::take(&mut file.values);
@@ -285,7 +292,7 @@ impl Config {
     pub fn with(mut self, name: &str, value: impl Into<Value>, origin: SettingOrigin) -> Result<Self, ConfigError> {
         let value = value.into();
         let Some(setting) = Setting::find(name) else {
-            let nearest = setting::nearest_setting(name);
+            let nearest = find_setting::nearest_setting(name);
             let hint = nearest.map_or_else(String::new, |nearest| format!("did you mean `{nearest}`?"));
             return Err(ConfigError::unknown_setting(origin, name, &hint));
         };

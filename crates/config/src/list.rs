@@ -11,7 +11,6 @@ use reknit_registry::RedisUrl;
 use reknit_tools::PinPolicy;
 use tracing::level_filters::LevelFilter;
 
-use super::approval_webhook::WebhookUrl;
 use super::builder::Argument as _;
 use super::field::Field as _;
 use super::kind::SettingKind::{
@@ -21,6 +20,7 @@ use super::kind::SettingKind::{
 use super::kind::{COUNT, DURATION, PERCENT, POSITIVE, POSITIVE_DURATION, word};
 use super::log::Form;
 use super::setting::assign;
+use super::webhook_url::WebhookUrl;
 use super::{ByteSize, ConfigBuilder, Setting, SettingOrigin};
 
 /// Defines [`SETTINGS`] and the methods of [`ConfigBuilder`]. A row is

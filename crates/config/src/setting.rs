@@ -1,12 +1,9 @@
 //! A setting.
 
 use reknit_protocol::Value;
-use reknit_protocol::spelling::{folded, nearest};
 
 use super::field::Field;
-#[cfg(feature = "config-file")]
-use super::list::SECTIONS;
-use super::{Config, SETTINGS, SettingKind};
+use super::{Config, SettingKind};
 
 /// The prefixes of environment variables, by priority. The second one is that of another orchestrator of the same
 /// protocol, whose users keep their variables.
@@ -34,12 +31,6 @@ pub(super) fn assign<T: Field>(field: &mut T, value: &Value) {
 }
 
 impl Setting {
-    /// The setting with this name in a file, ignoring case, `-` and `_`.
-    pub fn find(name: &str) -> Option<&'static Self> {
-        let wanted = folded(name);
-        SETTINGS.iter().find(|setting| setting.names().any(|name| folded(name) == wanted))
-    }
-
     /// All its names in the file, [`Setting::name`] first.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         std::iter::once(self.name).chain(self.aliases.iter().copied())
@@ -71,18 +62,4 @@ impl Setting {
     pub fn default(&self) -> Value {
         (self.get)(&Config::default())
     }
-}
-
-/// The section that is spelt most like an unknown name.
-#[cfg(feature = "config-file")]
-pub(super) fn nearest_section(name: &str) -> Option<&'static str> {
-    nearest(name, SECTIONS.iter().map(|(section, _)| *section).chain(["tools", "models"]))
-}
-
-/// The setting that an unknown name may mean: one with the same key in another section, else the one that is spelt most
-/// like it.
-pub(super) fn nearest_setting(name: &str) -> Option<&'static str> {
-    let key = folded(name.rsplit('.').next().unwrap_or(name));
-    let elsewhere = SETTINGS.iter().find(|setting| folded(setting.key()) == key).map(|setting| setting.name);
-    elsewhere.or_else(|| nearest(name, SETTINGS.iter().map(|setting| setting.name)))
 }

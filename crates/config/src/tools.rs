@@ -73,24 +73,6 @@ pub enum ConfiguredSource {
     Program(Arc<dyn ToolSource>),
 }
 
-/// How the key of a service is sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Authentication {
-    Bearer,
-    Basic,
-    Header,
-    Query,
-    Cookie,
-    ClientCredentials,
-}
-
-/// How we are let in by an MCP server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum McpAuthentication {
-    Bearer,
-    OAuth,
-}
-
 impl ConfiguredTool {
     /// A service that speaks the tool protocol and needs no credentials.
     #[cfg(feature = "http")]

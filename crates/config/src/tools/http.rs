@@ -4,8 +4,9 @@ use reknit_protocol::Object;
 use reknit_tools::{Address, ClientCredentials, ComponentType, ConnectionOptions, Credential, HttpOptions};
 use secrecy::SecretString;
 
-use super::{Authentication, ConfiguredSource, ToolEntry};
+use super::{ConfiguredSource, ToolEntry};
 use crate::api_keys::{KeySource, find_secret};
+use crate::authentication::Authentication;
 use crate::entry::Entry;
 use crate::error::ConfigError;
 

@@ -7,8 +7,9 @@ use reknit_protocol::Object;
 use reknit_tools::{Address, SandboxMode};
 
 use super::http::{certificate_key, connection};
-use super::{EnvironmentLookup, McpAuthentication, ToolEntry, sandbox};
+use super::{EnvironmentLookup, ToolEntry, sandbox};
 use crate::api_keys::{KEY_INSTEAD_OF_VARIABLE, KeySource, find_secret, is_key_instead_of_variable};
+use crate::authentication::McpAuthentication;
 use crate::error::ConfigError;
 
 /// The folder with the tokens of sign-ins, in the state folder of the user.
