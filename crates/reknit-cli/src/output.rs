@@ -12,6 +12,7 @@ mod print_answer;
 mod print_report;
 mod progress;
 mod questions;
+mod read_input;
 mod table;
 mod terminal_text;
 mod usage;

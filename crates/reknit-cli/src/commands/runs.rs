@@ -2,6 +2,7 @@
 
 mod bare;
 mod compare;
+mod current_state;
 mod decide;
 mod delete;
 mod explain;
@@ -12,6 +13,7 @@ mod prune;
 mod resume_all;
 mod session;
 mod show;
+mod started_with;
 mod stats;
 mod step_history;
 mod transfer;
@@ -29,6 +31,9 @@ use crate::drive::{self, Advance};
 use crate::output::{Failure, print_message, print_warning};
 use crate::setup::{DriveArguments, FileArguments, RunArgument, Setup, SetupArguments, find_run, open_journal};
 pub(crate) use llm::{Reader, reader_of};
+
+/// The columns that a value or a text gets where a run is shown.
+const VALUE_COLUMNS: usize = 160;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RunsCommand {

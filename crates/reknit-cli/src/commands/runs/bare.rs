@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 use reknit_engine::{BareOverview, BareReply};
 use reknit_protocol::{Object, Value};
 
-use super::show::VALUE_COLUMNS;
-use super::step_history;
+use super::{VALUE_COLUMNS, step_history};
 use crate::output::{Failure, count, escape_controls, one_line, parked_hint};
 
 pub(super) fn as_json(bare: &BareOverview) -> Result<Value, Failure> {

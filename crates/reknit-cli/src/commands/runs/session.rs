@@ -7,7 +7,9 @@ use reknit_engine::{
 };
 use reknit_protocol::{Object, Value};
 
-use super::show::{CurrentState, VALUE_COLUMNS, start_fields, start_lines};
+use super::VALUE_COLUMNS;
+use super::current_state::CurrentState;
+use super::started_with::{start_fields, start_lines};
 use super::step_history::flat_json;
 use crate::output::{
     ApprovalRequest, Failure, count, escape_controls, exit_words, one_line, report_json, report_warnings, seconds,

@@ -5,23 +5,20 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use reknit_engine::{
-    Decision, ForkOrigin, ForkWrites, HistoryEntry, HistoryKind, Metadata, Overview, Question, RunOverview, StepState,
-    StepView, describe_origin,
-};
+use reknit_engine::{HistoryEntry, HistoryKind, Overview, RunOverview, StepState, StepView, describe_origin};
 use reknit_journal::{Journal, StoredEvent};
 use reknit_plan::ToolSelection;
 use reknit_protocol::{Object, RunId, Value};
 use reknit_runtime::{DriveError, ParkReason, bare_overview};
 
-use super::{bare, llm, open_run, session, step_history};
+use super::current_state::CurrentState;
+use super::started_with::{start_fields, start_lines};
+use super::{VALUE_COLUMNS, bare, llm, open_run, session, step_history};
 use crate::output::{
     ApprovalRequest, Failure, count, duration, escape_controls, inbox, one_line, pending_approvals, print_data,
     print_text, result_json, run_lines, usage_summary,
 };
 use crate::setup::{FileArguments, RunArgument, for_each_event, load_events, stored_overview};
-
-pub(super) const VALUE_COLUMNS: usize = 160;
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowArguments {
@@ -41,37 +38,6 @@ pub(crate) struct ShowArguments {
     json: bool,
     #[command(flatten)]
     journal: FileArguments,
-}
-
-/// The parts of a run's state that are not in its events: who drives it, and which decisions wait in its inbox.
-pub(super) struct CurrentState<'a> {
-    /// The status word of `reknit runs list`.
-    pub(super) status: &'a str,
-    pub(super) approvals: Vec<ApprovalRequest>,
-}
-
-impl CurrentState<'_> {
-    /// The status, and the command that continues the run.
-    pub(super) fn status_text(&self, run: &RunId) -> String {
-        let resume = format!("continue with `reknit runs resume {run}`");
-        let decided: Vec<&str> =
-            self.approvals.iter().filter_map(|approval| approval.decided.as_ref()).map(Decision::as_str).collect();
-        match (self.status, decided.as_slice()) {
-            ("waiting", []) => "waiting for approval".to_owned(),
-            ("waiting", decided) => format!("waiting for approval: {}; {resume}", decided.join(" and ")),
-            ("stopped", _) => format!("stopped; {resume}"),
-            (status, _) => status.to_owned(),
-        }
-    }
-
-    fn approvals_of_plan(&self) -> impl Iterator<Item = &ApprovalRequest> {
-        self.approvals.iter().filter(|approval| matches!(approval.ask.question, Question::RunPlan { .. }))
-    }
-
-    fn approval_of(&self, step: &StepView) -> Option<&ApprovalRequest> {
-        let StepState::AwaitingApproval(ask) = &step.state else { return None };
-        self.approvals.iter().find(|approval| approval.ask.id == ask.id)
-    }
 }
 
 pub(super) async fn run(options: &ShowArguments) -> Result<ExitCode, Failure> {
@@ -213,36 +179,6 @@ fn state_word(state: &StepState) -> &'static str {
         StepState::Unconfirmed { .. } => "unconfirmed",
         StepState::Skipped { .. } => "skipped",
     }
-}
-
-/// What a run was started with besides its request, for people: the run that it is a fork of, its metadata, what is attached.
-pub(super) fn start_lines(metadata: &Metadata, fork: Option<&ForkOrigin>, attachments: &[String]) -> Vec<String> {
-    let fork = fork.map(|fork| {
-        let writes = if fork.writes == ForkWrites::Recorded { "; it sends only calls that read" } else { "" };
-        format!("fork     of {}, from `{}` on{writes}", fork.run, fork.at)
-    });
-    let metadata: Vec<String> = metadata.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    let list = |title: &str, texts: &[String]| {
-        (!texts.is_empty()).then(|| one_line(&format!("{title:<8} {}", texts.join(", ")), VALUE_COLUMNS))
-    };
-    fork.into_iter().chain(list("meta", &metadata)).chain(list("attached", attachments)).collect()
-}
-
-/// The same as fields of `--json`.
-pub(super) fn start_fields(metadata: &Metadata, fork: Option<&ForkOrigin>, attachments: &[String]) -> Object {
-    let mut fields = Object::new();
-    if !metadata.is_empty() {
-        fields.insert("meta", metadata.to_object());
-    }
-    if let Some(fork) = fork {
-        let (run, at) = (Value::from(fork.run.as_str()), fork.at.as_str().into());
-        let sends_writes = (fork.writes == ForkWrites::Sent).into();
-        fields.insert("fork_of", Value::from([("run", run), ("at", at), ("sends_writes", sends_writes)]));
-    }
-    if !attachments.is_empty() {
-        fields.insert("attachments", attachments.iter().map(|text| Value::from(text.as_str())).collect::<Value>());
-    }
-    fields
 }
 
 /// The line of an event: its number, time, kind and the start of its body, or its whole body as JSON.

@@ -8,7 +8,7 @@ use reknit_protocol::{Object, StepId, Value};
 
 use serde::Serialize;
 
-use super::show::VALUE_COLUMNS;
+use super::VALUE_COLUMNS;
 use crate::output::{Failure, duration, json_value, one_line};
 
 pub(super) fn lines(entries: &[HistoryEntry]) -> Vec<String> {
