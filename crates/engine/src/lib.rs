@@ -120,7 +120,9 @@ pub use migrations::{MIGRATIONS, MigrationError, SnapshotMigration, SnapshotPart
 pub use number_sources::{NumberSource, SourcedNumber, number_sources};
 pub use outcome_check::{Confirmation, ConfirmingCall};
 pub use outcome_check::{IfAbsent, OutcomeCheck};
-pub use overview::{BareOverview, BareReply, Overview, OverviewBuilder, RunOverview, SessionOverview};
+pub use overview::{
+    BareOverview, BareReply, Overview, OverviewBuilder, PlanningOverview, RunOverview, SessionOverview,
+};
 pub use policy::{
     EngineKind, Limits, LlmDebug, LoopApprovals, Policy, Sampling, SamplingPolicy, SideEffectPolicy, Synthesis,
     UndeclaredPolicy, UnfitResults,
@@ -133,7 +135,7 @@ pub use record::{
 };
 pub use report::{
     ChildReport, FinalTurnReason, MendedCall, REPORT_ALIAS, RepeatedCall, Report, ReportSource, ReportStatus,
-    SessionExit, SyntheticReason, Totals,
+    SessionExit, Shortcomings, SyntheticReason, Totals,
 };
 pub use request_digest::RequestDigest;
 pub use result_handle::{ResultHandle, ResultSource, memory_size_of, result_of};

@@ -82,19 +82,8 @@ pub struct RunOverview {
     /// The end of the wait before a model is asked again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_wait_ms: Option<i64>,
-    /// The tools that the planner was shown, if the catalogue was too large for all of them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tool_selection: Option<ToolSelection>,
-    pub capabilities: usize,
-    /// The repairs that turned a model's text into the plan.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub plan_repairs: Vec<String>,
-    /// The rejected plans, in order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rejected_plans: Vec<RejectedPlan>,
-    /// The times that the planner was asked for a plan of what is missing.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub replannings: Vec<Replanning>,
+    #[serde(flatten)]
+    pub planning: PlanningOverview,
     pub steps: Vec<StepView>,
     pub history: BTreeMap<StepId, Vec<HistoryEntry>>,
     /// What happened to the run as a whole: the questions for its plan and its answer, and the approval of its plan.
@@ -112,6 +101,24 @@ pub struct RunOverview {
     /// The results so far. The answer of an ended run has them.
     #[serde(skip)]
     results: BTreeMap<StepId, Arc<Value>>,
+}
+
+/// How the plan of a run was made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlanningOverview {
+    /// The tools that the planner was shown, if the catalogue was too large for all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_selection: Option<ToolSelection>,
+    pub capabilities: usize,
+    /// The repairs that turned a model's text into the plan.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub plan_repairs: Vec<String>,
+    /// The rejected plans, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rejected_plans: Vec<RejectedPlan>,
+    /// The times that the planner was asked for a plan of what is missing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replannings: Vec<Replanning>,
 }
 
 impl RunOverview {
@@ -257,11 +264,13 @@ impl OverviewBuilder {
             now_ms: run.now_ms(),
             progress: run.progress(),
             model_wait_ms: run.model_wait_ms(),
-            tool_selection: run.tool_selection().cloned(),
-            capabilities: started.catalogue.tools.iter().map(|tool| tool.capabilities.len()).sum(),
-            plan_repairs: run.plan_repairs().to_vec(),
-            rejected_plans: run.rejected_plans().to_vec(),
-            replannings: run.replannings().to_vec(),
+            planning: PlanningOverview {
+                tool_selection: run.tool_selection().cloned(),
+                capabilities: started.catalogue.tools.iter().map(|tool| tool.capabilities.len()).sum(),
+                plan_repairs: run.plan_repairs().to_vec(),
+                rejected_plans: run.rejected_plans().to_vec(),
+                replannings: run.replannings().to_vec(),
+            },
             history: self.history.entries.clone(),
             run_history: self.history.of_run.clone(),
             planned_by: match &started.plan {

@@ -36,16 +36,8 @@ pub struct Report {
     pub totals: Totals,
     #[serde(default)]
     pub successful_calls: u32,
-    /// Doubts about the report: figures in it that neither the request nor a result states.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub doubts: Vec<String>,
-    /// The calls that failed and may have taken effect, one sentence for each. With such a call a report is no success.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub in_doubt: Vec<String>,
-    /// What was not done: the calls that failed, and what called plans and agents did not do, one sentence for each. With a
-    /// failed call that changes something a report is no success.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub not_done: Vec<String>,
+    #[serde(flatten)]
+    pub shortcomings: Shortcomings,
     /// The calls that were changed or sent again, and succeeded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mended: Vec<MendedCall>,
@@ -61,6 +53,28 @@ pub struct Report {
     /// The outcomes of the plans and agents that were called.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<ChildReport>,
+}
+
+/// Why a report is less than the success that its text may claim.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Shortcomings {
+    /// Doubts about the report: figures in it that neither the request nor a result states.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<String>,
+    /// The calls that failed and may have taken effect, one sentence for each. With such a call a report is no success.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub in_doubt: Vec<String>,
+    /// What was not done: the calls that failed, and what called plans and agents did not do, one sentence for each. With a
+    /// failed call that changes something a report is no success.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_done: Vec<String>,
+}
+
+impl Shortcomings {
+    /// What was not done, what may have taken effect, and what no source states, one sentence each.
+    pub fn sentences(&self) -> Vec<String> {
+        self.not_done.iter().chain(&self.in_doubt).chain(&self.doubts).cloned().collect()
+    }
 }
 
 /// A call that was not sent as the model wrote it, or more than once.
@@ -108,12 +122,7 @@ impl MendedCall {
 impl Report {
     /// Whether its figures are invented: no tool call succeeded, and nothing states them.
     pub fn is_doubtful(&self) -> bool {
-        !self.doubts.is_empty() && self.successful_calls == 0
-    }
-
-    /// What was not done, what may have taken effect, and what no source states, one sentence each.
-    pub fn shortcomings(&self) -> Vec<String> {
-        self.not_done.iter().chain(&self.in_doubt).chain(&self.doubts).cloned().collect()
+        !self.shortcomings.doubts.is_empty() && self.successful_calls == 0
     }
 
     /// Whether a model wrote the report.

@@ -145,9 +145,9 @@ impl ObservedRun {
         if let Some(json) = &report.content_json {
             self.outputs = json.as_object().cloned().unwrap_or_default();
         }
-        self.remarks.extend(report.doubts.iter().cloned());
-        self.remarks.extend(report.in_doubt.iter().cloned());
-        self.remarks.extend(report.not_done.iter().cloned());
+        self.remarks.extend(report.shortcomings.doubts.iter().cloned());
+        self.remarks.extend(report.shortcomings.in_doubt.iter().cloned());
+        self.remarks.extend(report.shortcomings.not_done.iter().cloned());
     }
 
     fn add_steps(&mut self, run: &RunOverview) {

@@ -1,6 +1,8 @@
 //! The workspace keeps to `ARCHITECTURE.md`, whose tables are read here: a page that is checked cannot rot.
 #![cfg(test)]
 
+#[path = "workspace/fields.rs"]
+mod fields;
 #[path = "workspace/graph.rs"]
 mod graph;
 #[path = "workspace/manifest.rs"]
@@ -167,6 +169,23 @@ fn no_two_modules_import_each_other_at_any_depth() {
         }
     }
     assert_none(&cycles);
+}
+
+/// The most fields that a struct of the state machines may have. One with more is several things at once.
+const MAX_FIELDS: usize = 20;
+
+#[test]
+fn no_struct_of_the_engine_has_more_than_twenty_fields() {
+    let mut complaints = Vec::new();
+    let mut seen = 0;
+    for file in source::files(&root().join("crates/engine/src")) {
+        let structs = fields::structs(&fs::read_to_string(&file).expect("sources are UTF-8"));
+        seen += structs.len();
+        let large = structs.into_iter().filter(|(_, fields)| *fields > MAX_FIELDS);
+        complaints.extend(large.map(|(name, fields)| format!("`{name}` has {fields} fields: {}", file.display())));
+    }
+    assert!(seen > 100, "only {seen} structs are found in the engine");
+    assert_none(&complaints);
 }
 
 #[test]

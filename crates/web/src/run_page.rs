@@ -104,16 +104,16 @@ fn planning(facts: &RunFacts<'_>, run: &RunOverview) -> Markup {
         section #planning aria-labelledby="planning-title" {
             h2 #planning-title { "Plan and answer" }
             @if !author.is_empty() { p { (author) } }
-            @if let Some(tools) = &run.tool_selection {
-                p { "The planner was shown " (tools.shown.len()) " of " (run.capabilities) " capabilities." }
+            @if let Some(tools) = &run.planning.tool_selection {
+                p { "The planner was shown " (tools.shown.len()) " of " (run.planning.capabilities) " capabilities." }
             }
-            @if !run.plan_repairs.is_empty() { p { "The text of the plan was repaired: " (plain_text(&run.plan_repairs.join("; "))) "." } }
-            @for (index, rejected) in run.rejected_plans.iter().enumerate() {
+            @if !run.planning.plan_repairs.is_empty() { p { "The text of the plan was repaired: " (plain_text(&run.planning.plan_repairs.join("; "))) "." } }
+            @for (index, rejected) in run.planning.rejected_plans.iter().enumerate() {
                 h3 { "Plan " (index + 1) " was rejected" }
                 p { (plain_text(&rejected.words)) }
                 @if !rejected.problems.is_empty() { (block(&rejected.problems.join("\n"))) }
             }
-            @for replanning in &run.replannings { p { "Planned again " (one_line(&replanning.to_string(), 400)) "." } }
+            @for replanning in &run.planning.replannings { p { "Planned again " (one_line(&replanning.to_string(), 400)) "." } }
             @if !run.run_history.is_empty() { (history::entries(facts, None, &run.run_history)) }
         }
     }

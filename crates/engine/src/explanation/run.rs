@@ -55,20 +55,24 @@ fn planning(run: &RunOverview) -> Vec<ExplainedLine> {
         Some(PlanAuthor::Person) => Some(plain("The plan was given; no model planned it.".to_owned())),
         None => None,
     });
-    if let Some(tools) = &run.tool_selection {
-        lines.push(plain(format!("The planner was shown {} of {} capabilities.", tools.shown.len(), run.capabilities)));
+    if let Some(tools) = &run.planning.tool_selection {
+        lines.push(plain(format!(
+            "The planner was shown {} of {} capabilities.",
+            tools.shown.len(),
+            run.planning.capabilities
+        )));
     }
     let is_answer = |kind: &HistoryKind| matches!(kind, HistoryKind::Asked { rung, .. } if rung == ANSWER);
     let before: Vec<_> = run.run_history.iter().filter(|entry| !is_answer(&entry.kind)).cloned().collect();
     lines.extend(entry_lines(&before));
-    for (index, rejected) in run.rejected_plans.iter().enumerate() {
+    for (index, rejected) in run.planning.rejected_plans.iter().enumerate() {
         let problems =
             if rejected.problems.is_empty() { String::new() } else { format!(": {}", rejected.problems.join("; ")) };
         lines.push(plain(format!("Plan {} was rejected ({}){problems}", index + 1, rejected.words)));
     }
-    lines.extend(run.replannings.iter().map(|replanning| plain(format!("Planned again {replanning}."))));
-    if !run.plan_repairs.is_empty() {
-        lines.push(plain(format!("The text of the plan was repaired: {}.", run.plan_repairs.join("; "))));
+    lines.extend(run.planning.replannings.iter().map(|replanning| plain(format!("Planned again {replanning}."))));
+    if !run.planning.plan_repairs.is_empty() {
+        lines.push(plain(format!("The text of the plan was repaired: {}.", run.planning.plan_repairs.join("; "))));
     }
     lines
 }

@@ -105,8 +105,8 @@ fn mended(mended: &MendedCall) -> String {
 }
 
 fn missing(report: &Report) -> Vec<String> {
-    let doubts = report.doubts.iter().map(|doubt| format!("A confirmation: {doubt}"));
-    report.not_done.iter().chain(&report.in_doubt).cloned().chain(doubts).collect()
+    let doubts = report.shortcomings.doubts.iter().map(|doubt| format!("A confirmation: {doubt}"));
+    report.shortcomings.not_done.iter().chain(&report.shortcomings.in_doubt).cloned().chain(doubts).collect()
 }
 
 fn decided(report: &Report) -> Vec<String> {

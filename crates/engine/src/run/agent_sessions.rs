@@ -383,7 +383,7 @@ pub fn session_reply(session: &RunId, report: &Report) -> Value {
         ReportStatus::Success | ReportStatus::Partial => None,
     };
     body.extend(failure.map(|failure| ("failure".to_owned(), Value::from(failure))));
-    let shortcomings = report.shortcomings();
+    let shortcomings = report.shortcomings.sentences();
     if !shortcomings.is_empty() {
         body.insert(SHORTCOMINGS, shortcomings.into_iter().map(Value::from).collect::<Value>());
     }

@@ -9,7 +9,9 @@ use super::report_draft::{FallbackReport, ReportDraft};
 use super::state::{AbortReason, Phase};
 use crate::internal_error::InternalError;
 use crate::record::SessionRecord;
-use crate::report::{FinalTurnReason, MendedCall, Report, ReportSource, ReportStatus, SessionExit, SyntheticReason};
+use crate::report::{
+    FinalTurnReason, MendedCall, Report, ReportSource, ReportStatus, SessionExit, Shortcomings, SyntheticReason,
+};
 use crate::session_texts::REPORT_TOOL;
 use crate::synthesis::numbers_in_text::doubt_about_text;
 
@@ -118,9 +120,7 @@ impl Session {
             spent: self.spent(),
             totals: self.state.totals.clone(),
             successful_calls: self.state.calls.successful,
-            doubts,
-            not_done,
-            in_doubt: self.state.calls.in_doubt.clone(),
+            shortcomings: Shortcomings { doubts, in_doubt: self.state.calls.in_doubt.clone(), not_done },
             mended: self.state.calls.mended.clone(),
             tried: self.state.calls.tried.clone(),
             approved: self.state.calls.approved.clone(),

@@ -116,11 +116,12 @@ impl CallFacts {
     /// Keeps what an agent that was called did not do.
     pub(super) fn add_agent(&mut self, name: &str, report: &Report) {
         let is_complete = report.status == ReportStatus::Success;
-        let mut missing: Vec<String> = report.not_done.iter().map(|line| format!("agent `{name}`: {line}")).collect();
+        let mut missing: Vec<String> =
+            report.shortcomings.not_done.iter().map(|line| format!("agent `{name}`: {line}")).collect();
         if !is_complete && missing.is_empty() {
             missing.push(format!("agent `{name}` reports `{}`", report.status.as_str()));
         }
-        let doubts = report.doubts.iter().map(|doubt| format!("agent `{name}`: {doubt}")).collect();
+        let doubts = report.shortcomings.doubts.iter().map(|doubt| format!("agent `{name}`: {doubt}")).collect();
         self.add_child(UnfinishedChild { name: name.to_owned(), missing, doubts, is_complete });
     }
 

@@ -395,7 +395,7 @@ fn plan_output(answer: &Answer) -> ToolOutput {
 
 /// What the model that called an agent is told about a report that is no success or has doubts.
 fn verdict_note(report: &Report) -> Option<String> {
-    let facts = report.shortcomings().join("; ");
+    let facts = report.shortcomings.sentences().join("; ");
     match (report.status, facts.as_str()) {
         (ReportStatus::Success | ReportStatus::Failure, "") => None,
         (status, "") => Some(format!("(the status of this report is {})", status.as_str())),

@@ -49,7 +49,7 @@ impl Ending<'_> {
                 let missing = missing.iter().map(|line| line.trim_start_matches("- ").to_owned());
                 answer.reason.iter().cloned().chain(missing).chain(answer.doubts.iter().cloned()).collect()
             }
-            Self::Report(report) => report.shortcomings(),
+            Self::Report(report) => report.shortcomings.sentences(),
         }
     }
 

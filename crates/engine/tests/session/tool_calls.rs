@@ -238,7 +238,11 @@ fn a_model_reads_why_a_person_rejected_its_call() {
     assert_eq!(last, "(tool failed: the call is not sent, because it was not approved: order at most 50)");
     driver.answer(reporting("Ordered."));
     let report = driver.session.report().expect("the session has ended");
-    assert_eq!((report.status, report.not_done.len()), (ReportStatus::Partial, 1), "the model claims what was denied");
+    assert_eq!(
+        (report.status, report.shortcomings.not_done.len()),
+        (ReportStatus::Partial, 1),
+        "the model claims what was denied"
+    );
 }
 
 fn question(driver: &TestDriver) -> Option<reknit_engine::AskPerson> {

@@ -84,5 +84,8 @@ fn a_report_after_a_call_that_may_have_taken_effect_is_partial_and_names_the_cal
     driver.answer(reporting("Everything is paid."));
     let report = driver.report();
     assert_eq!(report.status, reknit_engine::ReportStatus::Partial);
-    assert_eq!(report.in_doubt, [r#"`pay` of `bank` with {"amount":5} failed, and may have taken effect"#]);
+    assert_eq!(
+        report.shortcomings.in_doubt,
+        [r#"`pay` of `bank` with {"amount":5} failed, and may have taken effect"#]
+    );
 }

@@ -24,7 +24,7 @@ fn call(driver: &mut TestDriver, calls: &[(&str, &str)], statuses: &[u16]) {
 
 fn verdict(mut driver: TestDriver, text: &str) -> (ReportStatus, usize) {
     driver.answer(reporting(text));
-    (driver.report().status, driver.report().not_done.len())
+    (driver.report().status, driver.report().shortcomings.not_done.len())
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn a_change_that_failed_makes_a_claimed_success_partial_and_is_named() {
     let mut driver = called(&[REFUND], &[400]);
     driver.answer(reporting("Paid ann 5 dollars."));
     assert_eq!(driver.report().status, ReportStatus::Partial);
-    insta::assert_snapshot!(driver.report().not_done.join("\n"), @r#"`refund` of `shop` with {"to":"ann","amount":5} failed: 400: no"#);
+    insta::assert_snapshot!(driver.report().shortcomings.not_done.join("\n"), @r#"`refund` of `shop` with {"to":"ann","amount":5} failed: 400: no"#);
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn the_verdict_of_a_called_agent_reaches_its_caller() {
     assert!(shown.starts_with("Paid.\n(the status of this report is partial: `refund` of `shop`"), "{shown}");
     driver.answer(reporting("Ann was paid."));
     assert_eq!(driver.report().status, ReportStatus::Partial);
-    insta::assert_snapshot!(driver.report().not_done.join("\n"), @r#"agent `agent__payer`: `refund` of `shop` with {"to":"ann","amount":5} failed: 400: no"#);
+    insta::assert_snapshot!(driver.report().shortcomings.not_done.join("\n"), @r#"agent `agent__payer`: `refund` of `shop` with {"to":"ann","amount":5} failed: 400: no"#);
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn figures_are_invented_if_the_tools_of_the_agent_could_not_be_reached() {
         ..started()
     });
     driver.answer(reporting("It costs 4711."));
-    assert_eq!((driver.report().status, driver.report().doubts.len()), (ReportStatus::Partial, 1));
+    assert_eq!((driver.report().status, driver.report().shortcomings.doubts.len()), (ReportStatus::Partial, 1));
     let mut without_tools = TestDriver::begin(SessionStarted { catalogue, ..started() });
     without_tools.answer(reporting("It costs 4711."));
     assert_eq!(without_tools.report().status, ReportStatus::Success, "an agent without tools may know figures");
@@ -217,7 +217,12 @@ fn a_placeholder_that_a_tool_accepted_is_a_doubt_unless_somebody_states_it() {
         let mut driver = TestDriver::begin(SessionStarted { input: input.to_owned(), ..started() });
         call(&mut driver, &[("shop__convert", &format!(r#"{{"amount": {amount}}}"#))], &[200]);
         driver.answer(reporting("It was converted."));
-        assert_eq!(driver.report().doubts.len(), doubts, "{input} {amount}: {:?}", driver.report().doubts);
+        assert_eq!(
+            driver.report().shortcomings.doubts.len(),
+            doubts,
+            "{input} {amount}: {:?}",
+            driver.report().shortcomings.doubts
+        );
     }
 }
 
@@ -226,7 +231,12 @@ fn what_a_call_that_changed_something_was_sent_may_be_reported() {
     for (text, doubts) in [("Paid ann 5 dollars.", 0), ("Paid ann 4711 dollars.", 1), ("Paid eve@example.com.", 1)] {
         let mut driver = called(&[REFUND], &[200]);
         driver.answer(reporting(text));
-        assert_eq!(driver.report().doubts.len(), doubts, "{text}: {:?}", driver.report().doubts);
+        assert_eq!(
+            driver.report().shortcomings.doubts.len(),
+            doubts,
+            "{text}: {:?}",
+            driver.report().shortcomings.doubts
+        );
     }
 }
 
@@ -237,7 +247,7 @@ fn the_facts_of_a_message_are_its_own() {
     assert_eq!(driver.report().status, ReportStatus::Partial);
     driver.apply(EventKind::FollowedUp { input: "Thank you.".to_owned() });
     driver.answer(reporting("You are welcome."));
-    assert_eq!((driver.report().status, driver.report().not_done.len()), (ReportStatus::Success, 0));
+    assert_eq!((driver.report().status, driver.report().shortcomings.not_done.len()), (ReportStatus::Success, 0));
 
     let mut driver = called(&[("shop__look_up", "{}")], &[200]);
     driver.answer(reporting("It was sent."));
@@ -312,8 +322,11 @@ fn a_call_of_an_agent_that_its_check_does_not_confirm_makes_a_claimed_success_pa
         assert_eq!(driver.calls(), [], "the call is not made again");
         driver.answer(reporting("Paid ann 5 dollars."));
         let report = driver.report();
-        assert_eq!((report.status, report.in_doubt.len()), (ReportStatus::Partial, 1), "{report:?}");
-        assert!(report.in_doubt[0].contains("was made, and is not confirmed: ") && report.in_doubt[0].contains(reason));
+        assert_eq!((report.status, report.shortcomings.in_doubt.len()), (ReportStatus::Partial, 1), "{report:?}");
+        assert!(
+            report.shortcomings.in_doubt[0].contains("was made, and is not confirmed: ")
+                && report.shortcomings.in_doubt[0].contains(reason)
+        );
     }
 }
 
@@ -321,5 +334,5 @@ fn a_call_of_an_agent_that_its_check_does_not_confirm_makes_a_claimed_success_pa
 fn a_call_of_an_agent_that_its_check_confirms_is_done() {
     let mut driver = refunded(r#"{"id": 7, "amount": 5}"#, r#"{"state": "refunded"}"#);
     driver.answer(reporting("Paid ann 5 dollars."));
-    assert_eq!((driver.report().status, driver.report().in_doubt.len()), (ReportStatus::Success, 0));
+    assert_eq!((driver.report().status, driver.report().shortcomings.in_doubt.len()), (ReportStatus::Success, 0));
 }

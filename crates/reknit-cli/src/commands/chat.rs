@@ -139,7 +139,7 @@ impl Chat {
         print_message(&format!("going on with run {run}, message {number}: {last}\n\n"));
         match session.report() {
             Some(report) => {
-                chat.told_doubts = report.in_doubt.len();
+                chat.told_doubts = report.shortcomings.in_doubt.len();
                 if chat.is_interactive {
                     print_message(&format!("{}\n\n", escape_controls(&report.content)));
                 }
@@ -225,10 +225,10 @@ impl Chat {
                 }
             }
         }
-        for call in report.in_doubt.iter().skip(self.told_doubts) {
+        for call in report.shortcomings.in_doubt.iter().skip(self.told_doubts) {
             print_warning(&one_line(call, usize::MAX));
         }
-        self.told_doubts = report.in_doubt.len();
+        self.told_doubts = report.shortcomings.in_doubt.len();
         print_message(&report_notes(report));
         if self.is_interactive {
             print_message("\n");

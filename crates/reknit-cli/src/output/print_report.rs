@@ -63,7 +63,7 @@ fn summary(run: &RunId, report: &Report) -> String {
         ReportSource::ToolMessage => "note: the report was taken from a call of the report tool that was not valid\n",
         ReportSource::Synthetic => "note: no model wrote this report\n",
     };
-    let in_doubt = report.in_doubt.iter().map(|call| format!("warning: {}\n", one_line(call, usize::MAX)));
+    let in_doubt = report.shortcomings.in_doubt.iter().map(|call| format!("warning: {}\n", one_line(call, usize::MAX)));
     let in_doubt = in_doubt.collect::<Vec<_>>().concat();
     let notes = report_notes(report);
     format!(
@@ -81,13 +81,14 @@ fn warning(text: &str) -> String {
 
 /// What is printed about a report also with `--quiet`: calls in doubt, what was not done, and figures that nothing states.
 pub(crate) fn report_warnings(report: &Report) -> String {
-    report.in_doubt.iter().map(|call| warning(call)).chain([report_notes(report)]).collect()
+    report.shortcomings.in_doubt.iter().map(|call| warning(call)).chain([report_notes(report)]).collect()
 }
 
 /// What a person should know about a report: figures that nothing states, and that it is no success.
 pub(crate) fn report_notes(report: &Report) -> String {
-    let not_done: String = report.not_done.iter().map(|line| warning(&format!("not done: {line}"))).collect();
-    let doubts = doubt_notes(&report.doubts);
+    let not_done: String =
+        report.shortcomings.not_done.iter().map(|line| warning(&format!("not done: {line}"))).collect();
+    let doubts = doubt_notes(&report.shortcomings.doubts);
     let status_note = match report.status {
         _ if !report.is_answer() => String::new(),
         ReportStatus::Success => String::new(),
@@ -101,7 +102,7 @@ pub(crate) fn report_notes(report: &Report) -> String {
 
 #[cfg(test)]
 mod tests {
-    use reknit_engine::{ReportFormat, Spent, SyntheticReason, Totals};
+    use reknit_engine::{ReportFormat, Shortcomings, Spent, SyntheticReason, Totals};
 
     use super::*;
 
@@ -121,9 +122,7 @@ mod tests {
             spent: Spent::default(),
             totals: Totals::default(),
             successful_calls: 1,
-            doubts: Vec::new(),
-            in_doubt: Vec::new(),
-            not_done: Vec::new(),
+            shortcomings: Shortcomings::default(),
             mended: Vec::new(),
             tried: Vec::new(),
             approved: Vec::new(),

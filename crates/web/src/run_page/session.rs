@@ -44,9 +44,9 @@ fn of_report(report: &Report) -> Markup {
         section #answer.card aria-labelledby="answer-title" {
             h2 #answer-title { "Report" }
             @match &report.content_json { Some(value) => (tree(value)), None => { div.answer { (plain_text(&report.content)) } } }
-            @for doubt in &report.doubts { p.problem { "Verify this: " (plain_text(doubt)) } }
-            @for doubt in &report.in_doubt { p.problem { (plain_text(doubt)) } }
-            @for line in &report.not_done { p.problem { "Not done: " (plain_text(line)) } }
+            @for doubt in &report.shortcomings.doubts { p.problem { "Verify this: " (plain_text(doubt)) } }
+            @for doubt in &report.shortcomings.in_doubt { p.problem { (plain_text(doubt)) } }
+            @for line in &report.shortcomings.not_done { p.problem { "Not done: " (plain_text(line)) } }
             @for line in &report.approved { p { "Approved: " (plain_text(line)) } }
             @for call in &report.repeated {
                 p {

@@ -122,7 +122,7 @@ fn as_json(run: &RunOverview, state: &CurrentState<'_>) -> Result<Value, Failure
     if run.retries > 0 {
         document.insert("retries", run.retries);
     }
-    if let Some(ToolSelection { shown, fallback_reason, saved_tokens, .. }) = &run.tool_selection {
+    if let Some(ToolSelection { shown, fallback_reason, saved_tokens, .. }) = &run.planning.tool_selection {
         let instead = fallback_reason.as_deref().map_or(Value::Null, Value::from);
         let shown = shown.iter().map(|name| Value::from(name.as_str())).collect();
         let tools = [("capabilities", shown), ("instead", instead), ("saved_tokens", (*saved_tokens).into())];
@@ -217,18 +217,18 @@ fn page(run: &RunOverview, state: &CurrentState<'_>, only: Option<&str>) -> Stri
         line(format!("retried  {}", count(run.retries, "time")));
     }
     line(format!("spent    {}, {}", usage_summary(&run.spent), count(run.events, "event")));
-    if let Some(selection) = &run.tool_selection {
-        line(tool_selection_line(run.capabilities, selection));
+    if let Some(selection) = &run.planning.tool_selection {
+        line(tool_selection_line(run.planning.capabilities, selection));
     }
-    if !run.plan_repairs.is_empty() {
-        line(one_line(&format!("plan     repaired: {}", run.plan_repairs.join("; ")), usize::MAX));
+    if !run.planning.plan_repairs.is_empty() {
+        line(one_line(&format!("plan     repaired: {}", run.planning.plan_repairs.join("; ")), usize::MAX));
     }
     trouble_lines(&run.run_history).into_iter().for_each(&mut line);
-    for (index, rejected) in run.rejected_plans.iter().enumerate() {
+    for (index, rejected) in run.planning.rejected_plans.iter().enumerate() {
         line(format!("plan     attempt {} rejected: {}", index + 1, one_line(&rejected.words, VALUE_COLUMNS)));
         rejected.problems.iter().for_each(|problem| line(format!("           {}", one_line(problem, VALUE_COLUMNS))));
     }
-    for replanning in &run.replannings {
+    for replanning in &run.planning.replannings {
         line(one_line(&format!("plan     again {replanning}"), usize::MAX));
     }
     for approval in state.approvals_of_plan() {
