@@ -21,7 +21,8 @@ pub struct Spent {
     pub input_tokens: u64,
     /// Output tokens, as far as providers reported them.
     pub output_tokens: u64,
-    /// Input and output tokens of interrupted model calls, for which the provider may charge: reported or estimated.
+    /// Input and output tokens of model calls without a usable answer: reported or estimated. In a session, whose answers are judged, they
+    /// are part of the other counts, too.
     #[serde(default)]
     pub wasted_tokens: u64,
     /// The cost of model calls with a price, in the currency of the prices.

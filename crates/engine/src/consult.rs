@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_model_api::{ModelFailure, ModelRequest, Next, Purpose, Rotation, TargetName};
+use reknit_model_api::{BlockedBy, ModelFailure, ModelRequest, Next, Purpose, Rotation, TargetName};
 use reknit_protocol::{EffectId, EffectKind, EffectOwner};
 use serde::{Deserialize, Serialize};
 
@@ -133,7 +133,7 @@ impl Consultation {
                 target: self.target()?.clone(),
                 purpose: self.purpose,
                 request: Arc::clone(&self.request),
-                breaker: OpenBreakerPolicy::Respect,
+                breaker: OpenBreakerPolicy::after_wait(&self.rotation),
             })),
         }
     }
@@ -184,8 +184,9 @@ impl Consultation {
     }
 
     /// The attempt was not made because the target's circuit breaker is open. It is neither paid for nor counted.
-    pub(crate) fn on_breaker_open(&mut self, until_ms: i64, now_ms: i64) -> NextAttempt {
-        let next = self.rotation.breaker_open(u64::try_from(until_ms).unwrap_or(0), u64::try_from(now_ms).unwrap_or(0));
+    pub(crate) fn on_breaker_open(&mut self, until_ms: i64, by: BlockedBy, now_ms: i64) -> NextAttempt {
+        let unsigned = |ms: i64| u64::try_from(ms).unwrap_or(0);
+        let next = self.rotation.breaker_open(unsigned(until_ms), by, unsigned(now_ms));
         self.after(next, now_ms, "no model was asked")
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use reknit_expressions::Provenance;
-use reknit_model_api::{ModelRequest, Money, Purpose, TargetName};
+use reknit_model_api::{ModelRequest, Money, Purpose, Rotation, TargetName};
 use reknit_protocol::{CallTool, CapabilityName, EffectId, Object, ScopeLevel, SideEffect, StepId, ToolName, exact};
 use serde::{Deserialize, Serialize};
 
@@ -56,8 +56,15 @@ pub enum OpenBreakerPolicy {
     /// It is not asked; the driver answers with `BreakerOpen`.
     #[default]
     Respect,
-    /// It is asked: there is no time to wait, and it is the last question of its session.
+    /// It is asked: there is no time to wait and it is the last question of its session, or the longest wait is over.
     Ignore,
+}
+
+impl OpenBreakerPolicy {
+    /// The policy for the question to the current target of a rotation.
+    pub(crate) fn after_wait(rotation: &Rotation) -> Self {
+        if rotation.asks_while_blocked() { Self::Ignore } else { Self::Respect }
+    }
 }
 
 /// A question that may be too long for its target.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use reknit_expressions::ParameterMapping;
-use reknit_model_api::{Attachment, ModelAnswer, ModelFailure, Money, TargetName};
+use reknit_model_api::{Attachment, BlockedBy, ModelAnswer, ModelFailure, Money, TargetName};
 use reknit_plan::{Catalogue, PlanAuthor};
 use reknit_protocol::{EffectId, Object, Plan, RunId, ScopeLevel, ToolReply, TransportFailure, Value, exact};
 use serde::{Deserialize, Serialize};
@@ -79,6 +79,8 @@ pub enum EventKind {
         effect: EffectId,
         /// When it may be tried again, in milliseconds since 1970.
         until_ms: i64,
+        #[serde(default, skip_serializing_if = "is_default")]
+        by: BlockedBy,
     },
     /// The driver did not start a call because another one with the same business key has done the deed. Nothing was sent.
     ReceiptKnown {

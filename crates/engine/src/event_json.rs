@@ -1,5 +1,6 @@
 //! What a machine decided, as JSON objects for programs that follow a run.
 
+use reknit_model_api::ModelWaitReason;
 use reknit_protocol::{EffectId, Object, RunId, StepId, Value};
 
 use crate::record::{ModelRecord, Record, RecordKind, RunRecord, SessionRecord, StepEnd};
@@ -178,11 +179,28 @@ fn of_session(record: &SessionRecord) -> Option<EventDetails> {
             .with("model", attempt.target.as_str())
             .with("status", attempt.status.as_str())
             .with("took_ms", attempt.latency_ms)
-            .with_some("error", attempt.error.as_deref()),
-        SessionRecord::WaitStarted { turn, ms, reason } => {
-            event("wait_started").with("turn", *turn).with("ms", *ms).with("reason", reason.as_str())
+            .with_some("error", attempt.error.as_deref())
+            .with_some("action", attempt.directive.as_ref().map(|directive| directive.action.as_str()))
+            .with_some("backoff_ms", attempt.directive.as_ref().and_then(|directive| directive.backoff_ms))
+            .with_some("input_tokens", attempt.usage.map(|usage| usage.input_tokens))
+            .with_some("output_tokens", attempt.usage.map(|usage| usage.output_tokens))
+            .with_some("cost", attempt.cost.and_then(|cost| Value::parse(&cost.to_string()).ok())),
+        SessionRecord::WaitStarted { turn, ms, reason, source } => event("wait_started")
+            .with("turn", *turn)
+            .with("ms", *ms)
+            .with("reason", reason.as_str())
+            .with_some("source", source.as_ref().map(ToString::to_string)),
+        SessionRecord::WaitEnded { turn, ms, end, reason, source } => event("wait_ended")
+            .with("turn", *turn)
+            .with("ms", *ms)
+            .with("end", end.as_str())
+            .with_some("reason", reason.map(ModelWaitReason::as_str))
+            .with_some("source", source.as_ref().map(ToString::to_string)),
+        SessionRecord::Noticed { turn, notice } => {
+            let EventDetails { event, mut details } = event("notice").with("turn", *turn);
+            details.extend(notice.to_object());
+            EventDetails { event, details }
         }
-        SessionRecord::WaitEnded { turn, .. } => event("wait_ended").with("turn", *turn),
         SessionRecord::TargetSkipped { turn, target, until_ms } => {
             event("model_skipped").with("turn", *turn).with("model", target.as_str()).with("until_ms", *until_ms)
         }

@@ -220,7 +220,7 @@ fn cost_lines(spent: &Spent) -> Vec<String> {
     let calls = format!("Calls: {} to tools, {} to models{tokens}.", spent.tool_calls, spent.model_calls);
     let mut lines = vec![time, calls];
     if spent.wasted_tokens > 0 {
-        lines.push(format!("{} tokens went to questions that were interrupted.", spent.wasted_tokens));
+        lines.push(format!("{} tokens went to questions without a usable answer.", spent.wasted_tokens));
     }
     lines.push(match (spent.cost.is_zero(), spent.unpriced_calls) {
         _ if spent.model_calls == 0 => "Models: no cost, none was asked.".to_owned(),

@@ -77,6 +77,7 @@ mod history;
 mod internal_error;
 mod metadata;
 mod migrations;
+mod notice;
 mod number_sources;
 mod outcome_check;
 mod overview;
@@ -117,6 +118,7 @@ pub use gate::{GateRow, ShownRole};
 pub use history::{HistoryEntry, HistoryKind};
 pub use metadata::{Metadata, MetadataError};
 pub use migrations::{MIGRATIONS, MigrationError, SnapshotMigration, SnapshotPart, migrate_snapshot};
+pub use notice::{Notice, RetryReason};
 pub use number_sources::{NumberSource, SourcedNumber, number_sources};
 pub use outcome_check::{Confirmation, ConfirmingCall};
 pub use outcome_check::{IfAbsent, OutcomeCheck};
@@ -132,6 +134,7 @@ pub use record::{
     Action, AnswerKind, Attempt, AttemptStatus, CallEnd, CollapseReason, ContextAction, DropReason, MendDetail,
     ModelQuestion, ModelRecord, ModelWaitReason, PlanRejection, Record, RecordKind, RejectionCause, RetryDirective,
     RunRecord, RungStart, SessionRecord, StepDescription, StepEnd, TextCallForm, TurnOutcome, WaitEnd, WaitReason,
+    WaitSource,
 };
 pub use report::{
     ChildReport, FinalTurnReason, MendedCall, REPORT_ALIAS, RepeatedCall, Report, ReportSource, ReportStatus,
@@ -144,8 +147,8 @@ pub use run::{
     ApplyError, Progress, RejectedPlan, Run, SessionCall, SessionRequest, StepState, StepView, session_reply,
 };
 pub use session::{
-    ChildActivity, ChildView, Ending, Machine, Notice, PLAN_TOOL, QuestionSize, READ_TOOL, RetryReason, Session,
-    SessionActivity, SessionView, add_repeat_argument, needs_repeat_reason, take_repeat_reason,
+    ChildActivity, ChildView, Ending, Machine, PLAN_TOOL, QuestionSize, READ_TOOL, Session, SessionActivity,
+    SessionView, add_repeat_argument, needs_repeat_reason, take_repeat_reason,
 };
 pub use session_start::{
     AgentMending, CallsInText, Plans, ReportFormat, ReportRules, SessionRules, SessionStarted, SubAgent, TextAnswers,

@@ -10,10 +10,10 @@ pub use run::{
     CallEnd, MendDetail, PlanRejection, RejectionCause, RunRecord, RungStart, StepDescription, StepEnd, WaitReason,
 };
 pub use session::{
-    AnswerKind, Attempt, AttemptStatus, CollapseReason, ContextAction, DropReason, ModelWaitReason, SessionRecord,
-    TurnOutcome, WaitEnd,
+    AnswerKind, Attempt, AttemptStatus, CollapseReason, ContextAction, DropReason, SessionRecord, TurnOutcome, WaitEnd,
 };
 
+pub use reknit_model_api::{ModelWaitReason, WaitSource};
 pub use reknit_salvage::TextCallForm;
 
 use std::sync::Arc;

@@ -64,7 +64,6 @@ pub use context_window::QuestionSize;
 pub use machine::{Ending, Machine};
 pub use repeated_calls::{add_repeat_argument, needs_repeat_reason, take_repeat_reason};
 pub use state::{ChildActivity, ChildView, SessionActivity, SessionView};
-pub use state::{Notice, RetryReason};
 pub use stored_results::READ_TOOL;
 pub use toolbox::PLAN_TOOL;
 

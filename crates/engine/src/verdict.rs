@@ -30,6 +30,8 @@ pub(crate) enum Fact {
     UnfinishedChild,
     /// The report was written before the results of its calls were seen.
     UnseenResults,
+    /// The report was kept for the case that no better one follows, and then no model could be asked any more.
+    NoModelLeft,
 }
 
 impl Fact {
@@ -47,7 +49,8 @@ impl Fact {
             | Self::UncertainCall
             | Self::InventedFigures
             | Self::UnfinishedChild
-            | Self::UnseenResults => Status::Partial,
+            | Self::UnseenResults
+            | Self::NoModelLeft => Status::Partial,
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::{ErrorClass, ModelFailure};
 ///     '------------------------ half-open, one probe <---------------'-------'  open for longer
 /// ```
 ///
-/// A rate limit starts a cool-down besides, for as long as the service asks. A refused request (4xx) says nothing about the
+/// A rate limit starts a cool-down besides, for as long as the service asks, and so does a failed call of a model whose provider asks for a wait. A refused request (4xx) says nothing about the
 /// service's health: only calls that break, time out or end in a 5xx count as failed.
 ///
 /// The breaker is pure and has no clock. The caller asks [`Breaker::admit`] before a call and reports to
@@ -168,6 +168,10 @@ impl Breaker {
                 self.cool_down(retry_after_ms, now_ms);
             }
             CallOutcome::Failed => self.record_failure(&permit, now_ms),
+            CallOutcome::Unavailable { retry_after_ms } => {
+                self.record_failure(&permit, now_ms);
+                self.cool_down_for(retry_after_ms, now_ms);
+            }
             // A cancelled probe lets the next call probe at once.
             CallOutcome::Cancelled => {
                 if let (PermitKind::Probe, State::HalfOpen { open_ms }) = (permit.kind, self.state) {
@@ -220,8 +224,18 @@ impl Breaker {
     fn cool_down(&mut self, retry_after_ms: Option<u64>, now_ms: u64) {
         self.consecutive_rate_limits = self.consecutive_rate_limits.saturating_add(1);
         let default_ms = u64::from(self.consecutive_rate_limits).saturating_mul(self.rules.cool_down_ms);
-        let wait_ms = retry_after_ms.unwrap_or(default_ms).min(self.rules.max_cool_down_ms);
+        self.cool_down_for(retry_after_ms.unwrap_or(default_ms), now_ms);
+    }
+
+    fn cool_down_for(&mut self, wait_ms: u64, now_ms: u64) {
+        let wait_ms = wait_ms.min(self.rules.max_cool_down_ms);
         self.cool_down_until_ms = self.cool_down_until_ms.max(now_ms.saturating_add(wait_ms));
+    }
+
+    /// Ends a cool-down, because the service has answered meanwhile.
+    pub fn end_cool_down(&mut self) {
+        self.consecutive_rate_limits = 0;
+        self.cool_down_until_ms = 0;
     }
 }
 
@@ -235,6 +249,10 @@ pub enum CallOutcome {
     },
     /// The call broke, timed out or ended in a 5xx.
     Failed,
+    /// As [`CallOutcome::Failed`], and the service says when to call again.
+    Unavailable {
+        retry_after_ms: u64,
+    },
     /// The caller gave the call up before its outcome was known.
     Cancelled,
 }
@@ -246,7 +264,11 @@ impl CallOutcome {
         let refused = failure.status.is_some_and(|status| (400..=499).contains(&status));
         match failure.class {
             ErrorClass::RateLimit => Self::RateLimited { retry_after_ms: failure.retry_after_ms },
-            ErrorClass::NetworkError | ErrorClass::Timeout | ErrorClass::InvalidResponse if !refused => Self::Failed,
+            ErrorClass::NetworkError if !refused => match failure.retry_after_ms {
+                Some(retry_after_ms) => Self::Unavailable { retry_after_ms },
+                None => Self::Failed,
+            },
+            ErrorClass::Timeout | ErrorClass::InvalidResponse if !refused => Self::Failed,
             _ => Self::Answered,
         }
     }

@@ -24,6 +24,9 @@ pub struct ModelFailure {
     /// The header, or the field of the body, that states the wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_from: Option<String>,
+    /// How long the driver asks this target no more, if its circuit breaker cools down after this failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cool_down_ms: Option<u64>,
     /// Tokens that the provider may bill; none if it did no work.
     pub usage: Option<Usage>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -40,6 +43,7 @@ impl ModelFailure {
             message: message.into(),
             retry_after_ms: None,
             retry_after_from: None,
+            cool_down_ms: None,
             usage: None,
             request_id: None,
             partial: String::new(),

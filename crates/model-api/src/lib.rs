@@ -60,7 +60,10 @@ pub use price::{Money, MoneyError, Price, PriceError, Prices};
 pub use purpose::Purpose;
 pub use reknit_protocol::{TargetName, ToolCallId};
 pub use request::{Effort, ModelRequest, ResponseFormat, ToolChoice, ToolDefinition};
-pub use rotation::{AfterRefusal, GiveUpReason, Next, OnAuthError, Rotation, RotationPolicy, RotationRules};
+pub use rotation::{
+    AfterRefusal, BlockedBy, GiveUpReason, ModelWaitReason, Next, OnAuthError, Rotation, RotationPolicy, RotationRules,
+    WaitCause, WaitSource, WaitSourceError,
+};
 pub use sampling::{Temperature, TemperatureError, TopP, TopPError};
 pub use usage::{Usage, UsageSource};
 

@@ -5,10 +5,12 @@ mod prefer_primary;
 mod rules;
 #[cfg(test)]
 mod tests;
+mod wait;
 
 use serde::{Deserialize, Serialize};
 
 pub use rules::{AfterRefusal, GiveUpReason, Next, OnAuthError, RotationPolicy, RotationRules};
+pub use wait::{BlockedBy, ModelWaitReason, WaitCause, WaitSource, WaitSourceError};
 
 use crate::{ErrorClass, ModelFailure, TargetName, is_default};
 
@@ -17,13 +19,13 @@ use crate::{ErrorClass, ModelFailure, TargetName, is_default};
 /// | after | [`RotationPolicy::Advance`] | [`RotationPolicy::PreferPrimary`] |
 /// |---|---|---|
 /// | a rate limit | the next target; if all are rate limited, a wait for the longest `Retry-After` | the same target after its wait, once, if that is short; else the next |
-/// | a network error | the next target; a single target after a wait | the same target, once, unless a part of the answer had arrived; else the next |
+/// | a network error | the next target; a single target, or one that states a `Retry-After`, after a wait | the same target, once, unless a part of the answer had arrived; else the next |
 /// | a timeout, an invalid response | the next target | the next target |
 /// | a refused request | the next target; this one is excluded while another is eligible | the next target; this one is excluded |
 /// | a request longer than the context window | the same | the next target that is not known to have as small a window |
 /// | a content filter | the same | give up |
 /// | a refused key, an exceeded quota | give up, or drop the target for good | the same |
-/// | an open breaker ([`Rotation::breaker_open`]) | the next target; if all are open or rate limited, a wait | the next target; if all are open, a wait for the first that half-opens |
+/// | an open breaker ([`Rotation::breaker_open`]) | the next target; if all are open or rate limited, a wait; if all others failed, a wait before the last attempt | the next target; if all are open, a wait for the first that half-opens |
 ///
 /// Both policies wrap around until the attempts are spent, and never wait without an attempt to follow. The next request
 /// starts at the first target again, or at the first that has not refused a request ([`RotationRules::after_refusal`]).
@@ -40,6 +42,12 @@ pub struct Rotation {
     breaker_waits: u32,
     deadline_ms: Option<u64>,
     gave_up: Option<GiveUpReason>,
+    /// Why the last wait was made.
+    #[serde(default, skip_serializing_if = "is_default")]
+    wait_cause: WaitCause,
+    /// Whether [`Rotation::target`] is asked after the longest wait although its cool-down is longer.
+    #[serde(default, skip_serializing_if = "is_default")]
+    asks_while_blocked: bool,
 }
 
 /// One position in the round, with the state of its target for the current request.
@@ -48,6 +56,11 @@ struct RotationSlot {
     target: TargetName,
     /// The wait before the next attempt, if the last attempt asked for one and no wait has been made since.
     due_wait_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    wait_cause: WaitCause,
+    /// The target's breaker blocks it for longer than the longest wait.
+    #[serde(default, skip_serializing_if = "is_default")]
+    blocked_beyond_wait: bool,
     attempts: u32,
     ready_at_ms: u64,
     /// The target refused this request, or its context window is known to be too small.
@@ -57,9 +70,26 @@ struct RotationSlot {
     refused: bool,
 }
 
+/// A wait before a target is asked again.
+#[derive(Debug)]
+struct DueWait {
+    ms: u64,
+    cause: WaitCause,
+    is_blocked_beyond: bool,
+}
+
 impl RotationSlot {
     fn new(target: TargetName) -> Self {
-        Self { target, due_wait_ms: None, attempts: 0, ready_at_ms: 0, excluded: false, refused: false }
+        Self {
+            target,
+            due_wait_ms: None,
+            wait_cause: WaitCause::default(),
+            blocked_beyond_wait: false,
+            attempts: 0,
+            ready_at_ms: 0,
+            excluded: false,
+            refused: false,
+        }
     }
 
     fn for_next_request(&self) -> Self {
@@ -71,8 +101,7 @@ impl Rotation {
     /// Starts at the first target. A target that is listed twice is asked twice in a round.
     pub fn new(targets: Vec<TargetName>, rules: RotationRules) -> Self {
         let slots = targets.into_iter().map(RotationSlot::new).collect();
-        let mut rotation =
-            Self { rules, slots, cursor: 0, attempts: 0, breaker_waits: 0, deadline_ms: None, gave_up: None };
+        let mut rotation = Self { rules, slots, ..Self::default() };
         rotation.restart();
         rotation
     }
@@ -99,6 +128,17 @@ impl Rotation {
         self.attempts
     }
 
+    /// Why the wait is made that was decided last.
+    pub fn wait_cause(&self) -> &WaitCause {
+        &self.wait_cause
+    }
+
+    /// Whether [`Rotation::target`] is asked although its breaker blocks it: the longest wait is over, and a further one would only
+    /// postpone the answer.
+    pub fn asks_while_blocked(&self) -> bool {
+        self.asks_while_blocked
+    }
+
     pub fn gave_up(&self) -> Option<&GiveUpReason> {
         self.gave_up.as_ref()
     }
@@ -110,6 +150,7 @@ impl Rotation {
         if let Some(reason) = &self.gave_up {
             return Next::GiveUp(reason.clone());
         }
+        self.asks_while_blocked = false;
         self.attempts = self.attempts.saturating_add(1);
         if failure.class.is_fatal() {
             if self.rules.on_auth_error == OnAuthError::End || !self.has_other_target() {
@@ -130,6 +171,7 @@ impl Rotation {
         if let Some(reason) = &self.gave_up {
             return Next::GiveUp(reason.clone());
         }
+        self.asks_while_blocked = false;
         self.attempts = self.attempts.saturating_add(1);
         match self.attempts_spent() {
             Some(spent) => self.give_up(spent),
@@ -140,13 +182,14 @@ impl Rotation {
     /// Reports that [`Rotation::target`] was not asked because its [`Breaker`](crate::Breaker) is open.
     ///
     /// This is not an attempt. Only waits for breakers are counted, and their number is limited.
-    pub fn breaker_open(&mut self, until_ms: u64, now_ms: u64) -> Next {
+    pub fn breaker_open(&mut self, until_ms: u64, by: BlockedBy, now_ms: u64) -> Next {
         if let Some(reason) = &self.gave_up {
             return Next::GiveUp(reason.clone());
         }
+        self.asks_while_blocked = false;
         match self.rules.policy {
-            RotationPolicy::Advance => self.advance_past_breaker(until_ms, now_ms),
-            RotationPolicy::PreferPrimary => self.prefer_past_breaker(until_ms, now_ms),
+            RotationPolicy::Advance => self.advance_past_breaker(until_ms, by, now_ms),
+            RotationPolicy::PreferPrimary => self.prefer_past_breaker(until_ms, by, now_ms),
         }
     }
 
@@ -157,6 +200,7 @@ impl Rotation {
         if let Some(reason) = &self.gave_up {
             return Some(Next::GiveUp(reason.clone()));
         }
+        self.asks_while_blocked = false;
         self.exclude_current(|_, _| false);
         if self.all_excluded() {
             return None;
@@ -189,6 +233,8 @@ impl Rotation {
     pub fn restart(&mut self) {
         self.attempts = 0;
         self.breaker_waits = 0;
+        self.wait_cause = WaitCause::default();
+        self.asks_while_blocked = false;
         for slot in &mut self.slots {
             *slot = slot.for_next_request();
         }
@@ -209,7 +255,20 @@ impl Rotation {
         (self.attempts >= self.rules.max_attempts).then_some(GiveUpReason::AttemptsSpent { attempts: self.attempts })
     }
 
-    /// The provider's `Retry-After`, else a second for each attempt, within the bounds of the rules.
+    /// The provider's `Retry-After`, else a second for each attempt, within the bounds of the rules. The target's cool-down counts if it is
+    /// longer, so that there is one wait.
+    fn due_wait(&self, failure: &ModelFailure, attempts: u32) -> DueWait {
+        let own_ms = self.wait_for(failure, attempts);
+        let cool_down_ms = failure.cool_down_ms.unwrap_or(0);
+        let is_longer = cool_down_ms.min(self.rules.max_wait_ms) > own_ms;
+        let cause = if is_longer { WaitCause::of_cool_down(failure.class) } else { WaitCause::of_failure(failure) };
+        DueWait {
+            ms: own_ms.max(cool_down_ms.min(self.rules.max_wait_ms)),
+            cause,
+            is_blocked_beyond: cool_down_ms > self.rules.max_wait_ms,
+        }
+    }
+
     fn wait_for(&self, failure: &ModelFailure, attempts: u32) -> u64 {
         let wait_ms = failure.retry_after_ms.unwrap_or_else(|| u64::from(attempts).saturating_mul(1000));
         // Not `clamp`, which panics if `min_wait_ms` is set above `max_wait_ms`.

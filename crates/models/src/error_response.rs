@@ -4,7 +4,7 @@ use reknit_model_api::{ErrorClass, FailureEvidence, ModelFailure, classify_with_
 use reknit_protocol::{RetryAfter, Value};
 
 use crate::gemini;
-use crate::json::{at, parse, text};
+use crate::json::{at, list, parse, text};
 use crate::wire_format::WireFormat;
 
 /// A rate limit with a wait from here on is an exceeded daily or monthly quota.
@@ -24,14 +24,13 @@ impl ErrorResponse {
             let evidence = FailureEvidence { status, message, ..FailureEvidence::default() };
             return Self { evidence, retry_after: None };
         };
-        let mut response =
-            Self { evidence: evidence(status, &json), retry_after: RetryAfter::longest(waits(&json, now_ms)) };
+        // Some servers wrap the object in an array.
+        let json = json.as_array().and_then(<[Value]>::first).unwrap_or(&json);
+        let mut evidence = evidence(status, json);
         if let WireFormat::Gemini(_) = wire {
-            response.evidence.code = gemini::specific_code(&json).or(response.evidence.code);
-            response.retry_after =
-                RetryAfter::longest(response.retry_after.into_iter().chain(gemini::retry_after(&json, now_ms)));
+            evidence.code = gemini::specific_code(json).or(evidence.code);
         }
-        response
+        Self { evidence, retry_after: RetryAfter::longest(waits(json, now_ms)) }
     }
 
     /// The failure, with the message not sanitized yet.
@@ -59,8 +58,6 @@ impl ErrorResponse {
 }
 
 fn evidence(status: Option<u16>, json: &Value) -> FailureEvidence {
-    // Some servers wrap the object in an array.
-    let json = json.as_array().and_then(<[Value]>::first).unwrap_or(json);
     let error = at(json, &["error"]).unwrap_or(json);
     let code = match error.get("code") {
         Some(Value::String(code)) => Some(code.clone()),
@@ -92,25 +89,27 @@ fn message(error: &Value) -> String {
     }
 }
 
+/// The waits that a body asks for, wherever the usual servers and routers put them.
 fn waits(json: &Value, now_ms: u64) -> impl Iterator<Item = RetryAfter> {
-    const FIELDS: &[(&[&str], &str)] = &[
-        (&["retry_after"], ""),
-        (&["retry_after_ms"], "ms"),
-        (&["error", "retry_after"], ""),
-        (&["error", "retry_after_ms"], "ms"),
-        (&["error", "metadata", "retry_after"], ""),
-        (&["error", "metadata", "retry_after_ms"], "ms"),
-        (&["error", "metadata", "headers", "Retry-After"], ""),
-        (&["error", "metadata", "headers", "X-RateLimit-Reset"], ""),
-    ];
-    FIELDS.iter().filter_map(move |(path, unit)| {
-        let text = match at(json, path)? {
+    const PLACES: &[&[&str]] = &[&[], &["error"], &["error", "metadata"]];
+    const FIELDS: &[(&str, &str)] =
+        &[("retry_after", ""), ("retryAfter", ""), ("retry_after_ms", "ms"), ("retryAfterMs", "ms")];
+    const HEADERS: &[&[&str]] =
+        &[&["error", "metadata", "headers", "Retry-After"], &["error", "metadata", "headers", "X-RateLimit-Reset"]];
+    let fields =
+        PLACES.iter().flat_map(|place| FIELDS.iter().map(move |(name, unit)| ([*place, &[*name]].concat(), *unit)));
+    let stated = fields.chain(HEADERS.iter().map(|path| (path.to_vec(), ""))).filter_map(move |(path, unit)| {
+        let text = match at(json, &path)? {
+            Value::String(text) if text.trim().parse::<f64>().is_ok() => format!("{}{unit}", text.trim()),
             Value::String(text) => text.clone(),
             Value::Number(number) => format!("{number}{unit}"),
             _ => return None,
         };
         RetryAfter::from_text(&text, path.join("."), now_ms)
-    })
+    });
+    // Google's detail, which its API for clients of OpenAI has, too.
+    let delays = list(json, &["error", "details"]).iter().filter_map(|detail| text(detail, &["retryDelay"]));
+    stated.chain(delays.filter_map(move |delay| RetryAfter::from_text(delay, "RetryInfo", now_ms)))
 }
 
 /// The text as it is; of an HTML page only its title.
@@ -215,6 +214,30 @@ mod tests {
                 &[("retry-after", "1")],
                 r#"{"retry_after":"9s","message":"no"}"#,
                 "rate limited (HTTP 429): no; asks to wait 9 s by retry_after",
+            ),
+            (
+                429,
+                &[],
+                r#"{"error":{"message":"no","retryAfterMs":1500}}"#,
+                "rate limited (HTTP 429): no; asks to wait 1.5 s by error.retryAfterMs",
+            ),
+            (
+                429,
+                &[],
+                r#"{"message":"no","retryAfter":"4"}"#,
+                "rate limited (HTTP 429): no; asks to wait 4 s by retryAfter",
+            ),
+            (
+                429,
+                &[],
+                r#"{"message":"no","retryAfterMs":"2500"}"#,
+                "rate limited (HTTP 429): no; asks to wait 2.5 s by retryAfterMs",
+            ),
+            (
+                429,
+                &[],
+                r#"[{"error":{"message":"no","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"3s"}]}}]"#,
+                "rate limited (HTTP 429): no; asks to wait 3 s by RetryInfo",
             ),
             (429, &[("retry-after", "86399")], "", "rate limited (HTTP 429); asks to wait 86399 s by retry-after"),
             (429, &[("retry-after", "172800")], "", "quota exceeded (HTTP 429); asks to wait 172800 s by retry-after"),

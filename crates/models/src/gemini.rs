@@ -6,7 +6,7 @@ mod request;
 mod response;
 
 use reknit_model_api::{ErrorClass, ErrorNames};
-use reknit_protocol::{RetryAfter, Value};
+use reknit_protocol::Value;
 
 use crate::json::{list, text};
 pub(crate) use family::reasons_silently;
@@ -46,10 +46,4 @@ pub(crate) fn specific_code(body: &Value) -> Option<String> {
     let names = ERROR_CLASSES.iter().flat_map(|(_, names)| names.split(' '));
     let known = |reason: &str| names.clone().any(|name| name.eq_ignore_ascii_case(reason));
     reasons.find(|reason| known(reason)).map(str::to_owned)
-}
-
-pub(crate) fn retry_after(body: &Value, now_ms: u64) -> Option<RetryAfter> {
-    let details = list(body, &["error", "details"]).iter();
-    let delays = details.filter_map(|detail| text(detail, &["retryDelay"]));
-    RetryAfter::longest(delays.filter_map(|delay| RetryAfter::from_text(delay, "RetryInfo", now_ms)))
 }

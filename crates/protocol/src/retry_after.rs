@@ -48,6 +48,11 @@ impl RetryAfter {
         Self::longest(waits)
     }
 
+    /// Whether a wait of this origin was asked for by a header; otherwise a body asked for it.
+    pub fn is_header(origin: &str) -> bool {
+        HEADERS.iter().any(|(name, _)| *name == origin)
+    }
+
     /// Parses a wait from a text that is not a header; a bare number counts seconds.
     pub fn from_text(text: &str, origin: impl Into<String>, now_ms: u64) -> Option<Self> {
         parse_wait(text, SECONDS, now_ms).map(|ms| Self { ms, origin: origin.into() })

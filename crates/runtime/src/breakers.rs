@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use reknit_config::{BreakerPolicy, CallLimits, ToolLimits};
-use reknit_model_api::{Admission, Breaker, BreakerRules, BreakerStatus, CallOutcome, CallPermit, TargetName};
+use reknit_model_api::{
+    Admission, BlockedBy, Breaker, BreakerRules, BreakerStatus, CallOutcome, CallPermit, TargetName,
+};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 use crate::call_rate::RateLimit;
@@ -40,6 +42,7 @@ pub struct EndpointHealth {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BreakerOpen {
     pub(crate) until_ms: i64,
+    pub(crate) by: BlockedBy,
 }
 
 impl Breakers {
@@ -113,9 +116,27 @@ impl Breakers {
         let now_ms = self.clock.now_ms();
         match endpoint.admit(now_ms) {
             Admission::Allowed(permit) => Ok(self.permit(&endpoint, permit, [slot, None])),
-            Admission::Rejected { until_ms } => Err(BreakerOpen::until(until_ms)),
-            Admission::ProbeInFlight => Err(BreakerOpen { until_ms: now_ms.saturating_add(PROBE_MS) }),
+            Admission::Rejected { until_ms } => {
+                Err(BreakerOpen { by: endpoint.blocked_by(now_ms), ..BreakerOpen::until(until_ms) })
+            }
+            Admission::ProbeInFlight => {
+                Err(BreakerOpen { until_ms: now_ms.saturating_add(PROBE_MS), by: BlockedBy::OpenBreaker })
+            }
         }
+    }
+
+    /// How long a model cools down from now on.
+    pub(crate) fn cool_down_ms(&self, target: &TargetName) -> Option<u64> {
+        let now_ms = unsigned(self.clock.now_ms());
+        match self.model_health(target).breaker {
+            BreakerStatus::CoolingDown { until_ms } => Some(until_ms.saturating_sub(now_ms)),
+            BreakerStatus::Closed { .. } | BreakerStatus::Open { .. } | BreakerStatus::HalfOpen => None,
+        }
+    }
+
+    /// Ends the cool-down of a model that was asked all the same, and has answered.
+    pub(crate) fn end_cool_down(&self, target: &TargetName) {
+        self.models.endpoint(target.as_str()).breaker.lock().end_cool_down();
     }
 
     pub fn tool_health(&self, tool: &str) -> EndpointHealth {
@@ -134,7 +155,7 @@ impl Breakers {
 
 impl BreakerOpen {
     fn until(until_ms: u64) -> Self {
-        Self { until_ms: i64::try_from(until_ms).unwrap_or(i64::MAX) }
+        Self { until_ms: i64::try_from(until_ms).unwrap_or(i64::MAX), by: BlockedBy::default() }
     }
 }
 
@@ -226,6 +247,15 @@ impl Endpoints {
 impl Endpoint {
     fn admit(&self, now_ms: i64) -> Admission {
         self.breaker.lock().admit(unsigned(now_ms))
+    }
+
+    fn blocked_by(&self, now_ms: i64) -> BlockedBy {
+        match self.breaker.lock().status(unsigned(now_ms)) {
+            BreakerStatus::CoolingDown { .. } => BlockedBy::CoolDown,
+            BreakerStatus::Closed { .. } | BreakerStatus::Open { .. } | BreakerStatus::HalfOpen => {
+                BlockedBy::OpenBreaker
+            }
+        }
     }
 
     fn record(&self, permit: CallPermit, outcome: CallOutcome, now_ms: i64) {

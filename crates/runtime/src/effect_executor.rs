@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reknit_engine::{AskModel, CountTokens, Effect, EventKind, OpenBreakerPolicy};
 use reknit_journal::{ClaimOutcome, EffectClaim, FenceError, Journal, KeyedClaim, Lease};
-use reknit_model_api::CallOutcome;
+use reknit_model_api::{CallOutcome, ModelFailure};
 use reknit_protocol::{CallTool, Delivery, RunId, ToolReply, TransportFailure, TransportKind};
 
 use tokio_util::sync::CancellationToken;
@@ -81,23 +81,26 @@ impl EffectExecutor {
         let permit = match (self.breakers.acquire_model(&ask.target).await, ask.breaker) {
             (Ok(permit), _) => Some(permit),
             (Err(_), OpenBreakerPolicy::Ignore) => None,
-            (Err(BreakerOpen { until_ms }), OpenBreakerPolicy::Respect) => {
-                return EventKind::BreakerOpen {
-                    effect: ask.id.clone(),
-                    until_ms: until_ms.saturating_add(self.ahead_ms),
-                };
+            (Err(BreakerOpen { until_ms, by }), OpenBreakerPolicy::Respect) => {
+                let until_ms = until_ms.saturating_add(self.ahead_ms);
+                return EventKind::BreakerOpen { effect: ask.id.clone(), until_ms, by };
             }
         };
         let result = match &self.pieces {
             None => self.transport.ask(ask).await,
             Some(watcher) => self.transport.ask_streaming(ask, &mut |delta| watcher.call(ask, delta)).await,
         };
-        if let Some(permit) = permit {
-            permit.record(CallOutcome::from_model_result(&result));
+        match permit {
+            Some(permit) => permit.record(CallOutcome::from_model_result(&result)),
+            None if result.is_ok() => self.breakers.end_cool_down(&ask.target),
+            None => {}
         }
         match result {
             Ok(answer) => EventKind::ModelAnswered { effect: ask.id.clone(), answer },
-            Err(failure) => EventKind::ModelFailed { effect: ask.id.clone(), failure },
+            Err(failure) => {
+                let failure = ModelFailure { cool_down_ms: self.breakers.cool_down_ms(&ask.target), ..failure };
+                EventKind::ModelFailed { effect: ask.id.clone(), failure }
+            }
         }
     }
 
@@ -140,9 +143,9 @@ impl EffectExecutor {
         };
         let permit = match permit {
             Ok(permit) => permit,
-            Err(BreakerOpen { until_ms }) => {
+            Err(BreakerOpen { until_ms, by }) => {
                 let until_ms = until_ms.saturating_add(self.ahead_ms);
-                return Ok(Some(EventKind::BreakerOpen { effect: call.id.clone(), until_ms }));
+                return Ok(Some(EventKind::BreakerOpen { effect: call.id.clone(), until_ms, by }));
             }
         };
         if call.needs_claim() {

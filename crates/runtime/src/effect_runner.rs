@@ -64,7 +64,7 @@ impl EffectRunner {
         }
         match self.executor.breakers.acquire_tool(call.tool.as_str()).await {
             Ok(permit) => Ok(AdmittedCall { permit, has_waited: true }),
-            Err(BreakerOpen { until_ms }) => Err(EventKind::BreakerOpen { effect: call.id.clone(), until_ms }),
+            Err(BreakerOpen { until_ms, by }) => Err(EventKind::BreakerOpen { effect: call.id.clone(), until_ms, by }),
         }
     }
 

@@ -112,12 +112,13 @@ impl RotatingClient {
         let mut rotation = Rotation::new(self.targets.clone(), self.rules.clone());
         let mut failed = Vec::new();
         while let Some(target) = rotation.target().cloned() {
-            let next = match self.attempt(&target, attempts).await {
+            let next = match self.attempt(&target, rotation.asks_while_blocked(), attempts).await {
                 Ok(answer) => return Ok(Served { answer, target, failed }),
-                Err(AttemptError::BreakerOpen(BreakerOpen { until_ms })) => {
-                    rotation.breaker_open(unsigned(until_ms), self.now_ms())
+                Err(AttemptError::BreakerOpen(BreakerOpen { until_ms, by })) => {
+                    rotation.breaker_open(unsigned(until_ms), by, self.now_ms())
                 }
                 Err(AttemptError::Failed(failure)) => {
+                    let failure = ModelFailure { cool_down_ms: self.breakers.cool_down_ms(&target), ..failure };
                     let next = rotation.failed(&failure, self.now_ms());
                     failed.push(FailedAttempt { target, failure });
                     next
@@ -134,11 +135,20 @@ impl RotatingClient {
     async fn attempt<A: ModelAttempts>(
         &self,
         target: &TargetName,
+        asks_while_blocked: bool,
         attempts: &mut A,
     ) -> Result<A::Accepted, AttemptError> {
-        let permit = self.breakers.acquire_model(target).await.map_err(AttemptError::BreakerOpen)?;
+        let permit = match self.breakers.acquire_model(target).await {
+            Ok(permit) => Some(permit),
+            Err(_) if asks_while_blocked => None,
+            Err(blocked) => return Err(AttemptError::BreakerOpen(blocked)),
+        };
         let result = attempts.attempt(target).await;
-        permit.record(CallOutcome::from_model_result(&result));
+        match permit {
+            Some(permit) => permit.record(CallOutcome::from_model_result(&result)),
+            None if result.is_ok() => self.breakers.end_cool_down(target),
+            None => {}
+        }
         attempts.accept(target, result).map_err(AttemptError::Failed)
     }
 

@@ -14,7 +14,7 @@ type ReadSetting = fn(&mut Agent, &Value) -> Result<(), String>;
 /// All settings.
 pub(super) const AGENT_SETTINGS: [(&str, ReadSetting); 21] = [
     ("description", |agent, value| set(&mut agent.description, text(value))),
-    ("targets", |agent, value| set(&mut agent.targets, names(value).map(Some))),
+    ("targets", |agent, value| set(&mut agent.targets, models(value).map(Some))),
     ("tools", |agent, value| set(&mut agent.tools, names(value).map(Some))),
     ("agents", |agent, value| set(&mut agent.agents, names(value))),
     ("plans", |agent, value| set(&mut agent.rules.plans, read(value, SettingKind::Switch))),
@@ -109,6 +109,14 @@ fn names(value: &Value) -> Result<Vec<String>, String> {
         _ => None,
     }
     .ok_or_else(|| "write a list of names, like `[one, other]`".to_owned())
+}
+
+fn models(value: &Value) -> Result<Vec<String>, String> {
+    let models = names(value)?;
+    if models.is_empty() {
+        return Err("name at least one model, or leave `targets` out, so that all models are asked".to_owned());
+    }
+    Ok(models)
 }
 
 fn report_format(value: &Value) -> Result<ReportFormat, String> {

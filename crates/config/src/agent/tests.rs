@@ -55,6 +55,13 @@ fn every_setting_is_read() {
 }
 
 #[test]
+fn an_empty_list_of_models_is_refused() {
+    let expected = "`targets`: name at least one model, or leave `targets` out, so that all models are asked";
+    let found = problems("---\ntargets: []\n---\nHello.\n");
+    assert!(found.len() == 1 && found[0].ends_with(expected), "{found:?}");
+}
+
+#[test]
 fn all_errors_are_reported_with_their_places() {
     let text = "#!reknit\n---\nmaxTurn: 3\nmaxRetries: 0\nllmTimeout: 600\noutput:\n  format: pdf\n  shema: {}\n---\n";
     insta::assert_snapshot!(problems(text).join("\n"), @r#"

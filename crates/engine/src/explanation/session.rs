@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{ExplainedLine, ExplainedStep, Explanation, cost_lines, rung_words};
 use crate::overview::SessionOverview;
-use crate::record::{Attempt, SessionRecord, TurnOutcome};
+use crate::record::{Attempt, ModelWaitReason, SessionRecord, TurnOutcome, WaitSource};
 use crate::report::{MendedCall, Report, ReportSource, ReportStatus};
 
 pub(super) fn explain(session: &SessionOverview, status: &str) -> Explanation {
@@ -46,8 +46,8 @@ fn turns(session: &SessionOverview) -> Vec<ExplainedStep> {
                 let text = format!("{} ({}) ended: {}.", child.name, child.call, child.status);
                 (child.turn, Some(ExplainedLine { at_ms: None, took_ms: None, text }), None)
             }
-            SessionRecord::WaitEnded { turn, ms, .. } => {
-                let text = "Waited before the next attempt.".to_owned();
+            SessionRecord::WaitEnded { turn, ms, reason, source, .. } => {
+                let text = format!("Waited before the next attempt{}.", wait_words(*reason, source.as_ref()));
                 (*turn, Some(ExplainedLine { at_ms: None, took_ms: Some(*ms), text }), None)
             }
             _ => continue,
@@ -66,6 +66,22 @@ fn turns(session: &SessionOverview) -> Vec<ExplainedStep> {
     turns.into_values().collect()
 }
 
+/// Why a session waited and what stated the length, after a colon; empty if that was not recorded.
+fn wait_words(reason: Option<ModelWaitReason>, source: Option<&WaitSource>) -> String {
+    let reason = reason.map(|reason| match reason {
+        ModelWaitReason::RateLimit => "every model was rate limited",
+        ModelWaitReason::BreakerOpen => "the circuit breaker of every model was open",
+        ModelWaitReason::Failure => "the model had failed",
+    });
+    let source = source.map(|source| match source {
+        WaitSource::Header(name) => format!(" (as long as the header `{name}` asked)"),
+        WaitSource::Body(field) => format!(" (as long as `{field}` in the response asked)"),
+        WaitSource::Backoff => " (a second for each attempt)".to_owned(),
+        WaitSource::CoolDown => " (until the end of the cool-down)".to_owned(),
+    });
+    reason.map_or_else(String::new, |reason| format!(": {reason}{}", source.unwrap_or_default()))
+}
+
 fn outcome_words(outcome: TurnOutcome) -> &'static str {
     match outcome {
         TurnOutcome::ToolCalls => "the model called tools",
@@ -79,9 +95,10 @@ fn attempt_line(attempt: &Attempt) -> ExplainedLine {
     let tokens = attempt.usage.map_or_else(String::new, |usage| {
         format!(": {} tokens sent, {} received", usage.input_tokens, usage.output_tokens)
     });
+    let cost = attempt.cost.map_or_else(String::new, |cost| format!(", for {cost}"));
     let text = match &attempt.error {
         Some(error) => format!("Model {} was asked, and gave no usable answer: {error}", attempt.target),
-        None => format!("Model {} was asked{tokens}.", attempt.target),
+        None => format!("Model {} was asked{tokens}{cost}.", attempt.target),
     };
     ExplainedLine { at_ms: None, took_ms: Some(attempt.latency_ms), text }
 }

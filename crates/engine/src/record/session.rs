@@ -1,12 +1,13 @@
 //! Decisions of a session.
 
-use reknit_model_api::{ErrorClass, Money, TargetName, Usage};
+use reknit_model_api::{ErrorClass, ModelWaitReason, Money, TargetName, Usage, WaitSource};
 use reknit_protocol::{EffectId, word_enum};
 use reknit_salvage::TextCallForm;
 use serde::{Deserialize, Serialize};
 
 use super::RetryDirective;
 use crate::metadata::Metadata;
+use crate::notice::Notice;
 use crate::report::{ChildReport, FinalTurnReason, RepeatedCall, Report, ReportSource};
 
 /// A decision of a session.
@@ -36,12 +37,20 @@ pub enum SessionRecord {
         /// The planned length, in milliseconds.
         ms: u64,
         reason: ModelWaitReason,
+        /// What states the length.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        source: Option<WaitSource>,
     },
     WaitEnded {
         turn: u32,
         /// The actual length, in milliseconds.
         ms: u64,
         end: WaitEnd,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<ModelWaitReason>,
+        /// What states the planned length.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        source: Option<WaitSource>,
     },
     /// A model target was skipped because its circuit breaker is open or it is at its rate limit.
     TargetSkipped {
@@ -74,6 +83,11 @@ pub enum SessionRecord {
     FallbackReportFound {
         turn: u32,
         source: ReportSource,
+    },
+    /// The next attempts are given a notice.
+    Noticed {
+        turn: u32,
+        notice: Notice,
     },
     FinalTurn {
         turn: u32,
@@ -201,20 +215,6 @@ impl ContextAction {
             Self::Compacted { .. } => "compacted",
             Self::Trimmed { .. } => "trimmed",
         }
-    }
-}
-
-word_enum! {
-    /// What a session waits for before it asks a model again.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
-    pub enum ModelWaitReason {
-        /// Every target is at its rate limit.
-        RateLimit = "rate_limit",
-        /// The circuit breaker of every target is open.
-        BreakerOpen = "breaker_open",
-        /// The only target failed, and a pause may help.
-        Failure = "failure",
     }
 }
 

@@ -81,11 +81,11 @@ impl Run {
                 self.end_attempt(topic, Bill::of_failure(failure.usage.as_ref()))?;
                 self.on_failed_attempt(topic, failure)?;
             }
-            EventKind::BreakerOpen { until_ms, .. } => {
+            EventKind::BreakerOpen { until_ms, by, .. } => {
                 self.record(ModelRecord::Skipped { id: effect.clone(), until_ms: *until_ms });
                 self.end_attempt(topic, Bill::Nothing)?;
                 self.state.account.spent.refund_model_call();
-                let next = self.state.consultation_mut(topic)?.0.on_breaker_open(*until_ms, now_ms);
+                let next = self.state.consultation_mut(topic)?.0.on_breaker_open(*until_ms, *by, now_ms);
                 self.follow_rotation(topic, next)?;
             }
             EventKind::Woke { .. } => {

@@ -28,8 +28,18 @@ impl Session {
         self.end(source, draft, None, exit);
     }
 
-    /// Ends because no model can be asked any more: with the fallback report if there is one.
-    pub(super) fn end_with_pending_report(&mut self, reason: SyntheticReason) {
+    /// Ends because no model can be asked any more. A report that was kept is no success then: its author was not heard to the end.
+    pub(super) fn end_without_model(&mut self, reason: SyntheticReason) {
+        if self.state.ending.fallback_report.is_some() {
+            let (_, words) = reason.exit_and_message();
+            let error = self.state.ending.last_error.as_deref().unwrap_or_default();
+            self.state.ending.no_model = Some(format!("the session ended early: {words}: {error}"));
+        }
+        self.end_with_pending_report(reason);
+    }
+
+    /// Ends with the fallback report if there is one.
+    fn end_with_pending_report(&mut self, reason: SyntheticReason) {
         match self.state.ending.fallback_report.take() {
             Some(FallbackReport { source, draft, .. }) => self.commit_report(source, draft),
             None => self.end_synthetic(reason),

@@ -7,9 +7,10 @@ use reknit_protocol::{EffectId, EffectKind, EffectOwner};
 
 use super::Session;
 use super::context_window::{WindowFit, size};
-use super::state::{Notice, Phase, RetryReason};
+use super::state::Phase;
 use crate::budget::{Bill, Quote};
 use crate::effect::{AskModel, OpenBreakerPolicy};
+use crate::notice::{Notice, RetryReason};
 use crate::record::{ModelQuestion, ModelRecord, SessionRecord, TurnOutcome};
 use crate::report::{FinalTurnReason, SyntheticReason};
 use crate::times::ms_between;
@@ -29,7 +30,7 @@ impl Session {
         self.update_rotation_deadline();
         self.record(SessionRecord::TurnStarted(self.state.current.number));
         if let Some(reason) = self.state.ending.final_turn_reason {
-            self.record(SessionRecord::FinalTurn { turn: self.state.current.number, reason });
+            self.record_final_turn(reason);
         }
         self.begin_attempt();
     }
@@ -137,7 +138,15 @@ impl Session {
     pub(super) fn force_final_turn(&mut self, reason: FinalTurnReason) {
         self.set_final_turn(reason);
         self.update_rotation_deadline();
-        self.record(SessionRecord::FinalTurn { turn: self.state.current.number, reason });
+        self.record_final_turn(reason);
+    }
+
+    fn record_final_turn(&mut self, reason: FinalTurnReason) {
+        let turn = self.state.current.number;
+        self.record(SessionRecord::FinalTurn { turn, reason });
+        if let Some(notice) = self.final_turn_notice() {
+            self.record(SessionRecord::Noticed { turn, notice });
+        }
     }
 
     /// Makes this turn, or the next one that starts, the final one.
@@ -178,7 +187,7 @@ impl Session {
         let breaker = match self.state.ending.final_turn_reason {
             // The report is wanted now: a target that is cooling down may answer all the same.
             Some(FinalTurnReason::UserStop | FinalTurnReason::TimeLimit) => OpenBreakerPolicy::Ignore,
-            _ => OpenBreakerPolicy::Respect,
+            _ => OpenBreakerPolicy::after_wait(&self.state.rotation),
         };
         Some(AskModel { id: self.ask_id(), target, purpose: Purpose::AgentTurn, request, breaker })
     }
@@ -222,16 +231,19 @@ impl Session {
 
     /// The notices that the next attempt gets besides the history.
     pub fn notices(&self) -> Vec<Notice> {
+        self.state.notices.iter().cloned().chain(self.final_turn_notice()).collect()
+    }
+
+    fn final_turn_notice(&self) -> Option<Notice> {
         let words = &self.started.words;
-        let last = self.state.ending.final_turn_reason.map(|reason| match reason {
+        let text = match self.state.ending.final_turn_reason? {
             FinalTurnReason::Context => &words.final_context,
             FinalTurnReason::MaxTurns => &words.final_max_turns,
             FinalTurnReason::RetryExhaustion => &words.final_retries,
             FinalTurnReason::UserStop => &words.final_stop,
             FinalTurnReason::Budget => &words.final_budget,
             FinalTurnReason::TimeLimit => &words.final_time,
-        });
-        let last = last.map(|text| Notice { reason: RetryReason::FinalTurn, text: text.clone() });
-        self.state.notices.iter().cloned().chain(last).collect()
+        };
+        Some(Notice { reason: RetryReason::FinalTurn, text: text.clone() })
     }
 }

@@ -3,18 +3,20 @@
 use std::sync::Arc;
 
 use reknit_model_api::{
-    ErrorClass, GiveUpReason, ModelAnswer, ModelFailure, Next, TargetName, UsageSource, stated_output_limit,
+    BlockedBy, ErrorClass, GiveUpReason, ModelAnswer, ModelFailure, Next, TargetName, UsageSource, WaitCause,
+    stated_output_limit,
 };
 
 use super::Session;
 use super::classify_answer::{AnswerClassifier, ClassifiedAnswer};
 use super::report_draft::{ReportReader, written_text};
-use super::state::{Notice, Phase, RetryReason};
+use super::state::Phase;
 use crate::budget::Bill;
 use crate::event::EventKind;
+use crate::notice::{Notice, RetryReason};
 use crate::record::{
-    AnswerKind, Attempt, AttemptStatus, CollapseReason, ModelRecord, ModelWaitReason, RetryDirective, SessionRecord,
-    TurnOutcome, WaitEnd,
+    AnswerKind, Attempt, AttemptStatus, CollapseReason, ModelRecord, RetryDirective, SessionRecord, TurnOutcome,
+    WaitEnd,
 };
 use crate::report::{FinalTurnReason, SyntheticReason};
 use crate::times::ms_between;
@@ -28,7 +30,7 @@ impl Session {
             (Phase::Asking { .. }, kind) if kind.effect() == Some(&self.ask_id()) => match kind {
                 EventKind::ModelAnswered { answer, .. } => self.on_answer(answer),
                 EventKind::ModelFailed { failure, .. } => self.on_failure(failure),
-                EventKind::BreakerOpen { until_ms, .. } => self.on_breaker_open(*until_ms),
+                EventKind::BreakerOpen { until_ms, by, .. } => self.on_breaker_open(*until_ms, *by),
                 _ => return false,
             },
             (Phase::Counting { .. }, EventKind::TokensCounted { effect, tokens }) if self.count_id() == *effect => {
@@ -44,12 +46,13 @@ impl Session {
     }
 
     pub(super) fn end_wait(&mut self, end: WaitEnd) {
-        let Phase::Waiting { since_ms, until_ms, .. } = self.state.phase else {
+        let Phase::Waiting { since_ms, until_ms, reason, .. } = self.state.phase else {
             return self.end_on_internal_error("a wait ended that had not begun");
         };
         let ms = ms_between(since_ms, until_ms).min(self.since(since_ms));
         self.state.totals.backoff_ms += ms;
-        self.record(SessionRecord::WaitEnded { turn: self.state.current.number, ms, end });
+        let (turn, source) = (self.state.current.number, self.state.rotation.wait_cause().source.clone());
+        self.record(SessionRecord::WaitEnded { turn, ms, end, reason: Some(reason), source: Some(source) });
     }
 
     fn on_failure(&mut self, failure: &ModelFailure) {
@@ -72,7 +75,7 @@ impl Session {
         if is_learned {
             self.state.rotation.forget_refusal(&record.target);
         }
-        self.fail_attempt(Attempt { usage: failure.usage, ..record }, failure, next, None);
+        self.fail_attempt(Attempt { usage: failure.usage, ..record }, failure, next, Vec::new());
     }
 
     /// Reports a failed attempt to the rotation.
@@ -100,7 +103,7 @@ impl Session {
     }
 
     /// The driver sent nothing because the target's breaker is open. This counts as no attempt and costs nothing.
-    fn on_breaker_open(&mut self, until_ms: i64) {
+    fn on_breaker_open(&mut self, until_ms: i64, by: BlockedBy) {
         let (&Phase::Asking { attempt, .. }, Some(target)) = (&self.state.phase, self.state.rotation.target()) else {
             return self.end_on_internal_error(NO_ATTEMPT);
         };
@@ -109,11 +112,11 @@ impl Session {
         self.settle_question(Bill::Nothing);
         self.state.account.spent.refund_model_call();
         let unsigned = |ms: i64| u64::try_from(ms).unwrap_or(0);
-        let next = self.state.rotation.breaker_open(unsigned(until_ms), unsigned(self.state.now_ms));
+        let next = self.state.rotation.breaker_open(unsigned(until_ms), by, unsigned(self.state.now_ms));
         self.state.ending.last_error =
             Some(format!("model `{target}` was not asked: its circuit breaker is open or it is at its rate limit"));
         self.record(SessionRecord::TargetSkipped { turn: self.state.current.number, target, until_ms });
-        self.follow_rotation(attempt, next, ModelWaitReason::BreakerOpen);
+        self.follow_rotation(attempt, next);
     }
 
     fn on_answer(&mut self, answer: &ModelAnswer) {
@@ -140,9 +143,9 @@ impl Session {
             self.state.ending.last_error = None;
             // Notices about earlier attempts are obsolete; those about dropped calls of this answer are not.
             self.state.notices.clear();
-            self.add_notices(classified.notices.drain(..));
             let attempts = record.attempt;
             self.record_attempt(record);
+            self.add_notices(std::mem::take(&mut classified.notices));
             self.state.rotation.restart();
             return self.act_on_answer(answer, classified, attempts);
         };
@@ -153,11 +156,9 @@ impl Session {
         // Only doubled once, and only as long as answers are cut off: a second truncated answer must become shorter.
         let factor = if kind == AnswerKind::Truncated { 2 } else { 1 };
         self.state.current.max_output_tokens = self.started.rules.max_output_tokens.saturating_mul(factor);
-        let message = classified.notices.first().map(|notice| notice.text.clone());
-        self.add_notices(classified.notices.drain(..));
         let next =
             if asks_again { self.state.rotation.ask_again(self.now_unsigned_ms()) } else { self.rotate(&failure) };
-        self.fail_attempt(record, &failure, next, message);
+        self.fail_attempt(record, &failure, next, classified.notices);
     }
 
     fn now_unsigned_ms(&self) -> u64 {
@@ -188,9 +189,11 @@ impl Session {
         classifier.classify(answer)
     }
 
-    fn add_notices(&mut self, notices: impl Iterator<Item = Notice>) {
+    /// Keeps notices for the next attempts, each text once.
+    fn add_notices(&mut self, notices: Vec<Notice>) {
         for notice in notices {
             if !self.state.notices.iter().any(|known| known.text == notice.text) {
+                self.record(SessionRecord::Noticed { turn: self.state.current.number, notice: notice.clone() });
                 self.state.notices.push(notice);
             }
         }
@@ -231,23 +234,28 @@ impl Session {
     }
 
     /// Handles an attempt without a usable answer.
-    fn fail_attempt(&mut self, record: Attempt, failure: &ModelFailure, next: Next, message: Option<String>) {
+    fn fail_attempt(&mut self, record: Attempt, failure: &ModelFailure, next: Next, notices: Vec<Notice>) {
         let attempt = record.attempt;
+        let message = notices.first().map(|notice| notice.text.clone());
         let directive = RetryDirective::new(failure, &next, message);
         self.state.ending.last_error = Some(failure.to_string());
+        if let Some(usage) = &record.usage {
+            self.state.account.spent.wasted_tokens += usage.input_tokens.saturating_add(usage.output_tokens);
+        }
         self.record_attempt(Attempt { error: Some(failure.to_string()), directive: Some(directive), ..record });
+        self.add_notices(notices);
         match (self.state.ending.final_turn_reason, failure.class) {
             // A user who stopped the session does not wait for a second slow model.
             (Some(FinalTurnReason::UserStop), ErrorClass::Timeout) => {
                 self.end_turn(TurnOutcome::Failed, attempt);
                 self.end_with_fallback_report();
             }
-            _ => self.follow_rotation(attempt, next, wait_reason(failure.class)),
+            _ => self.follow_rotation(attempt, next),
         }
     }
 
     /// Follows the rotation's decision.
-    pub(super) fn follow_rotation(&mut self, attempt: u32, next: Next, wait_reason: ModelWaitReason) {
+    pub(super) fn follow_rotation(&mut self, attempt: u32, next: Next) {
         let now_ms = self.state.now_ms;
         match next {
             Next::Ask => self.begin_attempt(),
@@ -258,8 +266,10 @@ impl Session {
             }
             Next::Wait { ms } => {
                 let until_ms = now_ms.saturating_add_unsigned(ms);
-                self.record(SessionRecord::WaitStarted { turn: self.state.current.number, ms, reason: wait_reason });
-                self.state.phase = Phase::Waiting { attempt, since_ms: now_ms, until_ms, reason: wait_reason };
+                let WaitCause { reason, source } = self.state.rotation.wait_cause().clone();
+                let turn = self.state.current.number;
+                self.record(SessionRecord::WaitStarted { turn, ms, reason, source: Some(source) });
+                self.state.phase = Phase::Waiting { attempt, since_ms: now_ms, until_ms, reason };
             }
             Next::GiveUp(reason) => {
                 self.end_turn(TurnOutcome::Failed, attempt);
@@ -272,7 +282,7 @@ impl Session {
                         return self.on_attempts_exhausted(FinalTurnReason::RetryExhaustion);
                     }
                 };
-                self.end_with_pending_report(no_model);
+                self.end_without_model(no_model);
             }
         }
     }
@@ -326,11 +336,6 @@ impl Session {
         });
         self.end_turn(TurnOutcome::Stopped, attempts);
     }
-}
-
-/// What a wait after a failure waits for.
-fn wait_reason(class: ErrorClass) -> ModelWaitReason {
-    if class == ErrorClass::RateLimit { ModelWaitReason::RateLimit } else { ModelWaitReason::Failure }
 }
 
 /// Why an answer is unusable; `None` for a usable one.

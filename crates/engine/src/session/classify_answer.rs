@@ -10,9 +10,9 @@ use reknit_salvage::{
 use super::call::{Call, Callee};
 use super::repeated_calls::take_repeat_reason;
 use super::report_draft::{FallbackQuality, FallbackReport, RejectedReport, ReportDraft, ReportReader};
-use super::state::{Notice, RetryReason};
 use super::stored_results::StoredResults;
 use super::toolbox::{NamedTool, ToolLookup, Toolbox};
+use crate::notice::{Notice, RetryReason};
 use crate::record::{AnswerKind, CollapseReason, DropReason};
 use crate::report::{ReportSource, ReportStatus};
 use crate::session_start::{CallsInText, ReportFormat, TextAnswers};

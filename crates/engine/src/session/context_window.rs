@@ -9,7 +9,7 @@ use reknit_protocol::{EffectId, EffectKind, EffectOwner};
 use super::Session;
 use super::state::Phase;
 use crate::effect::{CountTokens, Effect};
-use crate::record::{ContextAction, ModelWaitReason, SessionRecord, TurnOutcome};
+use crate::record::{ContextAction, SessionRecord, TurnOutcome};
 use crate::report::FinalTurnReason;
 
 /// At most one part in this many of a window is reserved for the answer.
@@ -158,7 +158,7 @@ impl Session {
         let now_ms = u64::try_from(self.state.now_ms).unwrap_or(0);
         if let Some(next) = self.state.rotation.exclude_target(now_ms) {
             self.record_context_action(ContextAction::Skipped(target.clone()));
-            return self.follow_rotation(self.state.rotation.attempts() + 1, next, ModelWaitReason::RateLimit);
+            return self.follow_rotation(self.state.rotation.attempts() + 1, next);
         }
         self.state.rotation.readmit();
         let results = self.compact_results();

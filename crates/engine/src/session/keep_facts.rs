@@ -25,6 +25,7 @@ impl Session {
             (Fact::UncertainCall, self.state.calls.in_doubt.len() > calls.in_doubt_before),
             (Fact::InventedFigures, !doubts.is_empty() && calls.succeeded == 0 && has_tools),
             (Fact::UnfinishedChild, calls.unfinished.iter().any(|child| !child.is_complete)),
+            (Fact::NoModelLeft, self.state.ending.no_model.is_some()),
         ];
         for doubt in calls.unfinished.iter().flat_map(|child| &child.doubts).chain(&calls.placeholders) {
             if !doubts.contains(doubt) {
@@ -32,7 +33,8 @@ impl Session {
             }
         }
         let facts = facts.into_iter().filter_map(|(fact, holds)| holds.then_some(fact));
-        (verdict(claim.into(), facts).into(), calls.not_done())
+        let not_done = calls.not_done().into_iter().chain(self.state.ending.no_model.clone()).collect();
+        (verdict(claim.into(), facts).into(), not_done)
     }
 
     /// A placeholder that a tool accepted, and that neither the user nor a result states.

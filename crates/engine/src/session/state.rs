@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use reknit_model_api::{Message, Rotation, TargetName, ToolCall};
-use reknit_protocol::{Value, word_enum};
+use reknit_model_api::{Message, ModelWaitReason, Rotation, TargetName, ToolCall};
 use serde::{Deserialize, Serialize};
 
 use super::call::{Call, ChildState, CompletedCall};
@@ -14,7 +13,7 @@ use super::token_counts::TokenCounts;
 use super::{Machine, Session};
 use crate::budget::{Quote, Spent};
 use crate::business_key::UncertainCall;
-use crate::record::ModelWaitReason;
+use crate::notice::Notice;
 use crate::report::{ChildReport, FinalTurnReason, MendedCall, RepeatedCall, Report, Totals};
 use crate::run::state::ActiveClock;
 use crate::run::{Run, StepView};
@@ -86,6 +85,9 @@ pub(super) struct Ending {
     /// The last turn that reduced `max_turns`.
     pub(super) collapsed_in_turn: Option<u32>,
     pub(super) fallback_report: Option<FallbackReport>,
+    /// Why no model could be asked any more, although the report is one that was kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) no_model: Option<String>,
     pub(super) final_report_attempts: u32,
     /// Why the session ends without a final turn.
     pub(super) abort_reason: Option<AbortReason>,
@@ -192,46 +194,6 @@ pub(super) struct Calling {
 pub(super) enum AbortReason {
     Cancelled,
     TimeLimit,
-}
-
-word_enum! {
-    /// The reason for a notice: the tag `metadata.retryMessage`.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
-    pub enum RetryReason {
-        /// The answer was text only.
-        TextOnly = "text_only",
-        /// The answer has a call as text.
-        CallInText = "call_in_text",
-        Empty = "empty",
-        /// The answer was only reasoning.
-        ReasoningOnly = "reasoning_only",
-        Truncated = "truncated",
-        /// The arguments of a call could not be read.
-        MalformedCall = "malformed_call",
-        /// The model called a tool that does not exist.
-        UnknownTool = "unknown_tool",
-        ReportRejected = "report_rejected",
-        FinalTurn = "final_turn",
-    }
-}
-
-/// A message that tells a model what was wrong with its last answers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Notice {
-    pub reason: RetryReason,
-    pub text: String,
-}
-
-impl Notice {
-    /// The notice with its tag: `{role, content, metadata: {retryMessage}}`.
-    pub fn to_value(&self) -> Value {
-        Value::from([
-            ("role", Value::from("user")),
-            ("content", Value::from(self.text.as_str())),
-            ("metadata", Value::from([("retryMessage", Value::from(self.reason.as_str()))])),
-        ])
-    }
 }
 
 /// The progress of a session.

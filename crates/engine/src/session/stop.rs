@@ -156,7 +156,7 @@ impl Session {
         state.max_turns = state.current.number.saturating_add(self.started.rules.max_turns);
         (state.ending.final_turn_reason, state.ending.collapsed_in_turn, state.ending.abort_reason) =
             (None, None, None);
-        (state.ending.fallback_report, state.ending.final_report_attempts) = (None, 0);
+        (state.ending.fallback_report, state.ending.final_report_attempts, state.ending.no_model) = (None, 0, None);
         (state.ending.last_stop_reason, state.ending.last_error, state.ending.last_text) = (None, None, None);
         self.renew_call_facts();
     }

@@ -8,7 +8,11 @@ use crate::world::{Play, effect_id, model_failure, policy, started, step};
 
 fn open_breaker(play: &mut Play, effect: &str, for_ms: i64) {
     let until_ms = play.now_ms + for_ms;
-    play.happen(EventKind::BreakerOpen { effect: effect_id(effect), until_ms });
+    play.happen(EventKind::BreakerOpen {
+        effect: effect_id(effect),
+        until_ms,
+        by: reknit_model_api::BlockedBy::OpenBreaker,
+    });
 }
 
 fn asked(play: &Play) -> Option<String> {

@@ -76,7 +76,7 @@ fn a_question_that_was_not_served_costs_nothing() {
     let refused = ModelFailure::new(ErrorClass::RateLimit, "later").with_status(429);
     for event in [
         EventKind::ModelFailed { effect: id(), failure: refused },
-        EventKind::BreakerOpen { effect: id(), until_ms: 9_000 },
+        EventKind::BreakerOpen { effect: id(), until_ms: 9_000, by: reknit_model_api::BlockedBy::OpenBreaker },
     ] {
         let mut play = planning(PLENTY);
         play.happen(event);

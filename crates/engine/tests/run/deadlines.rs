@@ -82,7 +82,11 @@ fn the_timeout_of_a_call_is_the_time_left_to_its_step_and_run() {
 fn a_step_fails_at_once_if_the_next_attempt_would_start_after_its_limit() {
     let mut play = with(steps(), |policy| policy.resend.base_ms = 15_000);
     play.answer_tool("a/call/1", 503, "{}");
-    play.happen(EventKind::BreakerOpen { effect: effect_id("c/call/1"), until_ms: play.now_ms + 11_000 });
+    play.happen(EventKind::BreakerOpen {
+        effect: effect_id("c/call/1"),
+        until_ms: play.now_ms + 11_000,
+        by: reknit_model_api::BlockedBy::OpenBreaker,
+    });
     for step in ["a", "c"] {
         let expected = "the next attempt would start after the step's time limit of 10000 ms";
         assert!(reason(&play, step).ends_with(expected), "{}", reason(&play, step));

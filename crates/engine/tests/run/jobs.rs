@@ -142,7 +142,11 @@ fn a_state_that_cannot_be_asked_for_never_leads_to_another_call() {
     assert_eq!(play.due(), ["s/job-wait/6"]);
     play.wake("s/job-wait/6");
     let until_ms = play.now_ms + 20_000;
-    play.happen(EventKind::BreakerOpen { effect: effect_id("s/job/6"), until_ms });
+    play.happen(EventKind::BreakerOpen {
+        effect: effect_id("s/job/6"),
+        until_ms,
+        by: reknit_model_api::BlockedBy::OpenBreaker,
+    });
     play.wake("s/job-wait/7");
     assert_eq!(play.now_ms, until_ms);
 }

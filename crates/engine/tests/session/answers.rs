@@ -57,7 +57,7 @@ fn a_notice_is_a_user_message_with_a_tag() {
     driver.answer(saying("words"));
     let notices = driver.session.notices();
     assert_eq!(notices.len(), 1);
-    insta::assert_snapshot!(notices[0].to_value(), @r#"{"role":"user","content":"System notice: plain text responses are ignored. Call a tool, or give your whole answer by calling `agent__final_report`.","metadata":{"retryMessage":"text_only"}}"#);
+    insta::assert_snapshot!(reknit_protocol::Value::from(notices[0].to_object()), @r#"{"role":"user","content":"System notice: plain text responses are ignored. Call a tool, or give your whole answer by calling `agent__final_report`.","metadata":{"retryMessage":"text_only"}}"#);
     let (_, _, request) = driver.asked();
     assert_eq!(request.messages.last().map(|message| message.role().as_str()), Some("user"));
 }

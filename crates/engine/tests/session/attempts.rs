@@ -2,7 +2,7 @@
 
 use reknit_engine::{
     Action, AttemptStatus, FinalTurnReason, ModelWaitReason, Policy, ReportSource, SessionExit, SessionRecord,
-    SyntheticReason, WaitEnd,
+    SyntheticReason, WaitEnd, WaitSource,
 };
 use reknit_model_api::{ErrorClass, FinishReason, ModelAnswer, ModelFailure, OnAuthError};
 use std::sync::Arc;
@@ -135,8 +135,15 @@ fn the_wait_is_the_longest_requested_one_clamped_to_one_to_sixty_seconds() {
             .filter(|record| matches!(record, SessionRecord::WaitEnded { .. }))
             .collect();
         let ms = u64::try_from(waited).expect("it is not negative");
-        assert_eq!(waits, [SessionRecord::WaitEnded { turn: 1, ms, end: WaitEnd::Completed }]);
-        let started = SessionRecord::WaitStarted { turn: 1, ms, reason: ModelWaitReason::RateLimit };
+        let reason = ModelWaitReason::RateLimit;
+        let source = Some(match first.max(second) {
+            Some(_) => WaitSource::Header("retry-after".to_owned()),
+            None => WaitSource::Backoff,
+        });
+        let ended = WaitEnd::Completed;
+        let end = SessionRecord::WaitEnded { turn: 1, ms, end: ended, reason: Some(reason), source: source.clone() };
+        assert_eq!(waits, [end]);
+        let started = SessionRecord::WaitStarted { turn: 1, ms, reason, source };
         assert!(driver.session_records().contains(&started));
     }
 }
@@ -270,11 +277,19 @@ fn the_last_model_call_is_reserved_for_the_report() {
 fn a_target_with_an_open_breaker_is_skipped_without_an_attempt() {
     let mut driver = TestDriver::new();
     let (id, ..) = driver.asked();
-    driver.apply(reknit_engine::EventKind::BreakerOpen { effect: id.as_str().parse().unwrap(), until_ms: 9_000 });
+    driver.apply(reknit_engine::EventKind::BreakerOpen {
+        effect: id.as_str().parse().unwrap(),
+        until_ms: 9_000,
+        by: reknit_model_api::BlockedBy::OpenBreaker,
+    });
     assert_eq!((driver.asked().0.as_str(), driver.asked().1.as_str()), ("turn-1/ask/2", "b"));
     assert_eq!((driver.session.spent().model_calls, driver.attempts().len()), (1, 0));
     let (id, ..) = driver.asked();
-    driver.apply(reknit_engine::EventKind::BreakerOpen { effect: id.as_str().parse().unwrap(), until_ms: 5_000 });
+    driver.apply(reknit_engine::EventKind::BreakerOpen {
+        effect: id.as_str().parse().unwrap(),
+        until_ms: 5_000,
+        by: reknit_model_api::BlockedBy::OpenBreaker,
+    });
     assert_eq!(driver.finish_wait(), 8_000, "the session waits until every breaker is closed");
     driver.good_turn();
     assert_eq!(driver.attempt_lines(), ["1.1 a tool_calls"]);

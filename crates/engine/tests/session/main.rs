@@ -15,6 +15,7 @@ mod child_machines;
 mod context_window;
 mod cost_limit;
 mod driver;
+mod events;
 mod follow_ups;
 mod properties;
 mod reports;

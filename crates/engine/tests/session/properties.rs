@@ -90,9 +90,11 @@ fn answer(choice: u8) -> ModelAnswer {
 fn outcome(effect: &Effect, choice: u8) -> Option<EventKind> {
     let id = effect.id()?.clone();
     Some(match effect {
-        Effect::AskModel(_) if choice % 32 == 31 => {
-            EventKind::BreakerOpen { effect: id, until_ms: i64::from(choice) * 500 }
-        }
+        Effect::AskModel(_) if choice % 32 == 31 => EventKind::BreakerOpen {
+            effect: id,
+            until_ms: i64::from(choice) * 500,
+            by: reknit_model_api::BlockedBy::OpenBreaker,
+        },
         Effect::AskModel(_) => match choice % 8 {
             0 => EventKind::ModelFailed {
                 effect: id,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use reknit_engine::{Confirmation, ConfirmingCall, EventKind, ReportSource, ReportStatus, SessionStarted, SubAgent};
+use reknit_model_api::{ErrorClass, ModelFailure};
 
 use crate::driver::{TestDriver, calling, json, reporting, saying, started, truncated, with_rules};
 
@@ -191,6 +192,32 @@ fn a_kept_report_keeps_its_status_until_calls_are_made_after_it() {
             driver.answer(saying(""));
         }
         assert_eq!((driver.report().content.as_str(), driver.report().status), ("Sent.", status), "calls: {calls}");
+    }
+}
+
+#[test]
+fn a_kept_report_is_partial_and_names_the_failure_if_no_model_can_be_asked_any_more() {
+    for (class, failure) in [
+        (ErrorClass::AuthError, "the model's provider rejected the API key: unauthorized: broken"),
+        (
+            ErrorClass::QuotaExceeded,
+            "the quota of the account with the model's provider is used up: quota exceeded: broken",
+        ),
+    ] {
+        let mut driver = called(&[("shop__look_up", "{}")], &[200]);
+        driver.answer(saying(r#"{"name": "agent__final_report", "arguments": {"report_content": "Sent."}}"#));
+        driver.fail(ModelFailure::new(class, "broken"));
+        let report = driver.report();
+        assert_eq!((report.content.as_str(), report.status), ("Sent.", ReportStatus::Partial), "{class}");
+        assert_eq!(report.shortcomings.not_done, [format!("the session ended early: {failure}")]);
+
+        driver.apply(EventKind::FollowedUp { input: "Thank you.".to_owned() });
+        driver.answer(reporting("You are welcome."));
+        assert_eq!(
+            (driver.report().status, driver.report().shortcomings.not_done.len()),
+            (ReportStatus::Success, 0),
+            "{class}"
+        );
     }
 }
 

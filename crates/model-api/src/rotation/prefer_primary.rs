@@ -1,6 +1,6 @@
 //! `RotationPolicy::PreferPrimary`: a target gets a second attempt where that can help, before the next one is tried.
 
-use super::{ErrorClass, GiveUpReason, ModelFailure, Next, Rotation, RotationSlot};
+use super::{BlockedBy, ErrorClass, GiveUpReason, ModelFailure, Next, Rotation, RotationSlot, WaitCause, WaitSource};
 
 impl Rotation {
     pub(super) fn prefer_after_failure(&mut self, failure: &ModelFailure, now_ms: u64) -> Next {
@@ -13,22 +13,25 @@ impl Rotation {
             ErrorClass::ModelError => self.exclude_current(|_, _| false),
             ErrorClass::ContextLength => self.exclude_current(|window, too_small| window <= too_small),
             ErrorClass::RateLimit => {
-                let wait = self.wait_for(failure, attempts);
-                if self.may_retry_target(attempts) && wait <= self.rules.short_wait_ms {
-                    return self.next_after(wait, now_ms);
+                let wait = self.due_wait(failure, attempts);
+                if self.may_retry_target(attempts) && wait.ms <= self.rules.short_wait_ms {
+                    self.wait_cause = wait.cause;
+                    return self.next_after(wait.ms, now_ms);
                 }
-                self.postpone_target(now_ms.saturating_add(wait));
+                self.postpone_target(now_ms.saturating_add(wait.ms), wait.cause, wait.is_blocked_beyond);
             }
             ErrorClass::NetworkError => {
                 let wait = failure.retry_after_ms.unwrap_or(0);
                 if self.may_retry_target(attempts) && !has_begun(failure) && wait <= self.rules.short_wait_ms {
+                    self.wait_cause = WaitCause::of_failure(failure);
                     return self.next_after(wait, now_ms);
                 }
-                self.postpone_target(now_ms.saturating_add(wait));
+                self.postpone_target(now_ms.saturating_add(wait), WaitCause::of_failure(failure), false);
             }
             // The attempt has cost time already, and another target is likelier to answer than this one.
             ErrorClass::Timeout | ErrorClass::InvalidResponse => {
-                self.postpone_target(now_ms.saturating_add(failure.retry_after_ms.unwrap_or(0)));
+                let wait = failure.retry_after_ms.unwrap_or(0);
+                self.postpone_target(now_ms.saturating_add(wait), WaitCause::of_failure(failure), false);
             }
         }
         if self.all_excluded() {
@@ -42,8 +45,9 @@ impl Rotation {
     }
 
     /// Tries another target, or waits for the first breaker that half-opens.
-    pub(super) fn prefer_past_breaker(&mut self, until_ms: u64, now_ms: u64) -> Next {
-        self.postpone_target(until_ms.max(now_ms.saturating_add(1)));
+    pub(super) fn prefer_past_breaker(&mut self, until_ms: u64, by: BlockedBy, now_ms: u64) -> Next {
+        let is_blocked_beyond = until_ms.saturating_sub(now_ms) > self.rules.max_wait_ms;
+        self.postpone_target(until_ms.max(now_ms.saturating_add(1)), WaitCause::of_blocked(by), is_blocked_beyond);
         let wait = self.switch_target(now_ms);
         if wait > 0 && !self.may_wait_for_breaker() {
             return self.give_up(GiveUpReason::BreakersOpen);
@@ -69,9 +73,9 @@ impl Rotation {
         attempts < 2 && usize::try_from(left).unwrap_or(usize::MAX) > untried
     }
 
-    fn postpone_target(&mut self, ready_at_ms: u64) {
+    fn postpone_target(&mut self, ready_at_ms: u64, cause: WaitCause, is_blocked_beyond: bool) {
         if let Some(slot) = self.slots.get_mut(self.cursor) {
-            slot.ready_at_ms = ready_at_ms;
+            (slot.ready_at_ms, slot.wait_cause, slot.blocked_beyond_wait) = (ready_at_ms, cause, is_blocked_beyond);
         }
     }
 
@@ -95,6 +99,13 @@ impl Rotation {
         }
         let Some((ready_at_ms, index)) = first else { return 0 };
         self.cursor = index;
+        if let Some(slot) = self.slots.get(index) {
+            self.wait_cause = slot.wait_cause.clone();
+            self.asks_while_blocked = slot.blocked_beyond_wait;
+            if slot.ready_at_ms < ready_at_ms {
+                self.wait_cause.source = WaitSource::Backoff;
+            }
+        }
         ready_at_ms.saturating_sub(now_ms).min(self.rules.max_wait_ms)
     }
 }

@@ -189,14 +189,26 @@ fn waits_stay_within_their_bounds() {
 }
 
 #[test]
-fn only_a_rate_limit_causes_a_wait_while_there_is_another_target() {
-    for class in ErrorClass::ALL.iter().copied().filter(|class| !class.is_fatal() && *class != ErrorClass::RateLimit) {
+fn only_a_target_that_is_limited_or_unavailable_causes_a_wait_while_there_is_another_one() {
+    let waits = |class: ErrorClass| matches!(class, ErrorClass::RateLimit | ErrorClass::NetworkError);
+    for class in ErrorClass::ALL.iter().copied().filter(|class| !class.is_fatal() && !waits(*class)) {
         let failure = failure(class).with_retry_after_ms(30_000);
         let mut rotation = rotation(&["a", "b"], many_attempts());
         for _ in 0..6 {
             assert_eq!(rotation.failed(&failure, 0), Next::Ask, "{class}");
         }
     }
+}
+
+#[test]
+fn targets_that_are_unavailable_and_say_for_how_long_are_waited_for() {
+    let unavailable = |ms| failure(ErrorClass::NetworkError).with_status(503).with_retry_after_ms(ms);
+    let mut rotation = rotation(&["a", "b"], many_attempts());
+    assert_eq!(rotation.failed(&unavailable(5_000), 0), Next::Ask, "the other target is asked first");
+    assert_eq!(rotation.failed(&unavailable(8_000), 0), Next::Wait { ms: 8_000 });
+    assert_eq!(rotation.wait_cause().reason, ModelWaitReason::Failure);
+    assert_eq!(rotation.failed(&unavailable(5_000), 0), Next::Ask);
+    assert_eq!(rotation.failed(&failure(ErrorClass::NetworkError), 0), Next::Ask, "this one says nothing");
 }
 
 #[test]
@@ -317,7 +329,7 @@ fn any_event() -> impl Strategy<Value = Result<ModelFailure, u64>> {
 fn report(rotation: &mut Rotation, event: &Result<ModelFailure, u64>, now_ms: u64) -> Next {
     match event {
         Ok(failure) => rotation.failed(failure, now_ms),
-        Err(until_ms) => rotation.breaker_open(now_ms + until_ms, now_ms),
+        Err(until_ms) => rotation.breaker_open(now_ms + until_ms, BlockedBy::OpenBreaker, now_ms),
     }
 }
 
@@ -429,7 +441,7 @@ proptest! {
     }
 
     #[test]
-    fn a_wait_follows_only_if_all_eligible_targets_are_rate_limited_or_a_single_one_had_a_network_error(
+    fn a_wait_follows_only_if_all_eligible_targets_are_limited_or_unavailable_or_a_single_one_had_a_network_error(
         targets in any_targets(),
         failures in prop::collection::vec(any_failure(), 12),
     ) {
@@ -438,15 +450,18 @@ proptest! {
         let mut last_class = std::collections::BTreeMap::new();
         for failure in &failures {
             let Some(target) = rotation.target().cloned() else { break };
-            last_class.insert(target, failure.class);
-            last_class.retain(|_, class| !class.is_fatal());
+            last_class.insert(target, (failure.class, failure.retry_after_ms.is_some()));
+            last_class.retain(|_, (class, _)| !class.is_fatal());
             if let Next::Wait { .. } = rotation.failed(failure, 0) {
                 let eligible = rotation.slots.iter().filter(|slot| !slot.excluded);
                 let classes: Vec<_> = eligible.map(|slot| last_class.get(&slot.target)).collect();
                 prop_assert!(!classes.is_empty());
                 let is_single = rotation.slots.iter().all(|slot| rotation.target() == Some(&slot.target));
-                let waits = |class| class == ErrorClass::RateLimit || (is_single && class == ErrorClass::NetworkError);
-                prop_assert!(classes.iter().all(|class| class.is_some_and(|class| waits(*class))));
+                let waits = |class, is_stated: bool| {
+                    class == ErrorClass::RateLimit || ((is_single || is_stated) && class == ErrorClass::NetworkError)
+                };
+                let all_wait = classes.iter().all(|last| last.is_some_and(|(class, is_stated)| waits(*class, *is_stated)));
+                prop_assert!(all_wait);
                 last_class.clear();
             }
         }

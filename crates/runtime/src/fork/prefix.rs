@@ -129,9 +129,9 @@ fn answer(
     };
     match event {
         _ if !is_same => Err(id.clone()),
-        EventKind::BreakerOpen { effect, until_ms } => {
+        EventKind::BreakerOpen { effect, until_ms, by } => {
             let until_ms = until_ms.saturating_add(shift_ms);
-            Ok(Some(EventKind::BreakerOpen { effect: effect.clone(), until_ms }))
+            Ok(Some(EventKind::BreakerOpen { effect: effect.clone(), until_ms, by: *by }))
         }
         _ => Ok(Some(event.clone())),
     }

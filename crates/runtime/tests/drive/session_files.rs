@@ -38,6 +38,10 @@ session_files! {
     a_cancellation_ends_a_wait: "wait-cancelled",
     the_same_notice_is_given_once: "notices-once",
     the_session_waits_as_long_as_the_longest_wait_of_a_round: "retry-after-harmonized",
+    a_session_waits_for_a_model_that_cools_down_beside_one_that_fails: "wait-beside-a-broken-model",
+    a_session_waits_once_for_a_rate_limit_after_an_exhausted_turn: "one-wait-after-an-exhausted-turn",
+    a_model_is_asked_after_the_longest_wait_although_it_cools_down: "longest-wait-below-retry-after",
+    a_session_waits_as_long_as_unavailable_models_ask: "unavailable-with-retry-after",
     a_broken_connection_counts_as_an_attempt: "network-errors",
     a_timeout_counts_as_an_attempt: "timeout",
     // Kinds of answers.

@@ -129,8 +129,7 @@ fn rotation_and_breaker_cases() -> Vec<Case> {
         case("rotation.attempts", "5", failing_models, asked_models, ("a b a", "a b a b a")),
         case("rotation.on-auth-error", "\"skip\"", rejected_key, asked_models, ("a", "a b b b")),
         case("rotation.short-wait", "\"1s\"", rate_limited, asked_models, ("a a a a", "a b b b")).also_set(PREFER),
-        case("rotation.longest-wait", "\"7s\"", always_rate_limited, ask_pauses, ("3: 60s", "3: 7s"))
-            .also_set("breaker.longest-cool-down = \"0s\"\n"),
+        case("rotation.longest-wait", "\"7s\"", always_rate_limited, ask_pauses, ("3: 60s", "3: 7s")),
         case("breaker.calls", "3", failing, first_pause, ("11: 30s", "4: 30s")).also_set(ONE_BY_ONE),
         // The breakers of models have the same settings as those of tools.
         case("breaker.calls", "3", six_failing_rounds, first_long_ask_pause, ("11: 30s", "4: 30s")),

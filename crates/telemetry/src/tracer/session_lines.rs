@@ -20,6 +20,7 @@ pub(super) fn log_lines(record: &SessionRecord) -> Vec<LogLine> {
         | SessionRecord::TurnStarted(_)
         | SessionRecord::Resumed
         | SessionRecord::LateOutcome(_)
+        | SessionRecord::Noticed { .. }
         | SessionRecord::WaitEnded { end: WaitEnd::Completed, .. } => return Vec::new(),
         SessionRecord::WaitStarted { ms, reason: ModelWaitReason::RateLimit, .. } => {
             (&table::RATE_LIMIT_WAIT, format!("{ms} ms"))

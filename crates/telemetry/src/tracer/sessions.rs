@@ -72,10 +72,10 @@ impl Tracer {
 fn turn_event(at_ms: i64, record: &SessionRecord) -> Option<SpanEvent> {
     let event = match record {
         SessionRecord::Attempt(attempt) => return directive_event(at_ms, attempt),
-        SessionRecord::WaitStarted { turn, ms, reason } => {
+        SessionRecord::WaitStarted { turn, ms, reason, .. } => {
             events::WAIT_STARTED.event_at(at_ms, [(*turn).into(), (*ms).into(), reason.as_str().into()])
         }
-        SessionRecord::WaitEnded { turn, ms, end } => {
+        SessionRecord::WaitEnded { turn, ms, end, .. } => {
             events::WAIT_ENDED.event_at(at_ms, [(*turn).into(), (*ms).into(), end.as_str().into()])
         }
         SessionRecord::Collapsed { turn, reason, previous_max_turns, new_max_turns } => {

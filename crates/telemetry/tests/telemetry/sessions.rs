@@ -62,7 +62,11 @@ fn an_unavailable_target() -> Vec<Event> {
     let mut play = TestDriver::new();
     let (id, ..) = play.asked();
     let until_ms = play.now_ms + 60_000;
-    play.apply(EventKind::BreakerOpen { effect: id.as_str().parse().unwrap(), until_ms });
+    play.apply(EventKind::BreakerOpen {
+        effect: id.as_str().parse().unwrap(),
+        until_ms,
+        by: reknit_model_api::BlockedBy::OpenBreaker,
+    });
     play.answer(reporting("done"));
     play.events
 }

@@ -206,7 +206,11 @@ fn next_attempt(action: Action) -> &'static str {
 fn notice(record: &SessionRecord) -> Option<String> {
     Some(match record {
         SessionRecord::FollowedUp { number, input, .. } => format!("Message {number} of the user: {input}"),
-        SessionRecord::WaitEnded { ms, end, .. } => format!("Waited {} ({end}).", human_duration(*ms)),
+        SessionRecord::WaitEnded { ms, end, reason, source, .. } => {
+            let reason = reason.map_or_else(String::new, |reason| format!("{}, ", reason.as_str().replace('_', " ")));
+            let source = source.as_ref().map_or_else(String::new, |source| format!("{source}, "));
+            format!("Waited {} ({reason}{source}{end}).", human_duration(*ms))
+        }
         SessionRecord::TargetSkipped { target, .. } => {
             format!("{target} was skipped: its circuit breaker is open or it is at its limit.")
         }
@@ -237,6 +241,7 @@ fn notice(record: &SessionRecord) -> Option<String> {
         | SessionRecord::TurnStarted(_)
         | SessionRecord::Attempt(_)
         | SessionRecord::WaitStarted { .. }
+        | SessionRecord::Noticed { .. }
         | SessionRecord::TurnEnded { .. }
         | SessionRecord::Reported(_)
         | SessionRecord::LateOutcome(_) => return None,

@@ -34,7 +34,11 @@ pub(super) fn outcome(ask: &AskModel, world: &RandomWorld, now_ms: i64, tape: &m
             let failure = model_failure(ErrorClass::RateLimit).with_retry_after_ms(u64::from(tape.below(100)) * 1_000);
             EventKind::ModelFailed { effect, failure }
         }
-        11 => EventKind::BreakerOpen { effect, until_ms: now_ms + i64::from(tape.below(200)) * 1_000 },
+        11 => EventKind::BreakerOpen {
+            effect,
+            until_ms: now_ms + i64::from(tape.below(200)) * 1_000,
+            by: reknit_model_api::BlockedBy::OpenBreaker,
+        },
         _ => {
             let mut answer = model_answer(&answer_text(ask, world, tape));
             if tape.one_in(16) {

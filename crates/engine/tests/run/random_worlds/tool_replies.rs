@@ -58,7 +58,11 @@ pub(super) fn outcome(call: &CallTool, now_ms: i64, tape: &mut ChoiceTape) -> Ev
     let effect = call.id.clone();
     match tape.below(16) {
         13 => EventKind::Interrupted { effect },
-        14 => EventKind::BreakerOpen { effect, until_ms: now_ms + i64::from(tape.below(1_000)) * 200 },
+        14 => EventKind::BreakerOpen {
+            effect,
+            until_ms: now_ms + i64::from(tape.below(1_000)) * 200,
+            by: reknit_model_api::BlockedBy::OpenBreaker,
+        },
         15 => {
             let kinds = [
                 TransportKind::TimedOut,

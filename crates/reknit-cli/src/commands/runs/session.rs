@@ -102,10 +102,11 @@ fn report_status(report: &Report) -> String {
 fn log_line(record: &SessionRecord) -> Option<String> {
     Some(match record {
         SessionRecord::Attempt(attempt) => attempt_line(attempt),
-        SessionRecord::WaitStarted { turn, ms, reason } => {
-            format!("wait     turn {turn}: {} ({})", seconds(*ms), without_underscores(reason.as_str()))
+        SessionRecord::WaitStarted { turn, ms, reason, source } => {
+            let source = source.as_ref().map_or_else(String::new, |source| format!(", {source}"));
+            format!("wait     turn {turn}: {} ({}{source})", seconds(*ms), without_underscores(reason.as_str()))
         }
-        SessionRecord::WaitEnded { turn, ms, end: WaitEnd::AbortedStop | WaitEnd::AbortedCancel } => {
+        SessionRecord::WaitEnded { turn, ms, end: WaitEnd::AbortedStop | WaitEnd::AbortedCancel, .. } => {
             format!("wait     turn {turn}: ended early after {}", seconds(*ms))
         }
         SessionRecord::TargetSkipped { turn, target, .. } => {
@@ -129,6 +130,9 @@ fn log_line(record: &SessionRecord) -> Option<String> {
         }
         SessionRecord::FallbackReportFound { turn, source } => {
             format!("kept     turn {turn}: a report for the case that no better one follows ({source})")
+        }
+        SessionRecord::Noticed { turn, notice } => {
+            format!("notice   turn {turn}, {}: {}", without_underscores(notice.reason.as_str()), notice.text)
         }
         SessionRecord::FinalTurn { turn, reason } => {
             format!("final    turn {turn}: {}", without_underscores(reason.as_str()))
@@ -154,10 +158,14 @@ fn attempt_line(attempt: &Attempt) -> String {
     let tokens = attempt
         .usage
         .map_or_else(String::new, |usage| format!(", {} tokens in, {} out", usage.input_tokens, usage.output_tokens));
-    let error = attempt.error.as_ref().map_or_else(String::new, |error| format!(": {error}"));
+    let cost = attempt.cost.map_or_else(String::new, |cost| format!(", cost {cost}"));
     let action = attempt.directive.as_ref().map_or_else(String::new, |directive| format!(" -> {}", directive.action));
     let (turn, number, target, status) = (attempt.turn, attempt.attempt, &attempt.target, attempt.status.as_str());
-    format!("attempt {turn}.{number}  {target}  {status}, {}{tokens}{error}{action}", seconds(attempt.latency_ms))
+    let start = format!("attempt {turn}.{number}  {target}  {status}, {}{tokens}{cost}", seconds(attempt.latency_ms));
+    // A long error is cut, so that the action is not. Between them are `: ` and the mark of the cut.
+    let room = VALUE_COLUMNS.saturating_sub(start.chars().count() + action.len() + 3);
+    let error = attempt.error.as_ref().map_or_else(String::new, |error| format!(": {}", one_line(error, room)));
+    format!("{start}{error}{action}")
 }
 
 /// A decision as JSON, with its kind; `None` for those that the report contains. Programs rely on its form.
@@ -170,6 +178,11 @@ fn log_entry(record: &SessionRecord) -> Result<Option<Value>, Failure> {
             ("reason", reason.as_str().into()),
             ("max_turns", (*new_max_turns).into()),
         ]),
+        SessionRecord::Noticed { turn, notice } => {
+            let mut entry = Object::from([("kind", "notice".into()), ("turn", (*turn).into())]);
+            entry.extend(notice.to_object());
+            entry
+        }
         // Its name in JSON is older than the one in events.
         SessionRecord::CallInText { form, .. } => {
             let mut entry = flat_json("kind", record)?;
@@ -207,6 +220,9 @@ fn attempt_entry(attempt: &Attempt) -> Object {
     if let Some(usage) = attempt.usage {
         entry.insert("input_tokens", usage.input_tokens);
         entry.insert("output_tokens", usage.output_tokens);
+    }
+    if let Some(cost) = attempt.cost.and_then(|cost| Value::parse(&cost.to_string()).ok()) {
+        entry.insert("cost", cost);
     }
     entry
 }

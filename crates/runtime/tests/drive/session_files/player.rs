@@ -57,6 +57,7 @@ struct Rules {
     llm_timeout_ms: Option<u64>,
     max_result_bytes: Option<usize>,
     report_schema: Option<serde_json::Value>,
+    longest_wait_ms: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -76,6 +77,8 @@ struct Expect {
     /// Every wait as `ms end`.
     #[serde(default)]
     waits: Vec<String>,
+    /// The reason and the source of every wait.
+    wait_causes: Option<Vec<String>>,
     exit: String,
     source: String,
     /// Why and how the number of turns was reduced.
@@ -136,6 +139,9 @@ pub(super) async fn play(name: &str) {
     let expect = &file.expect;
     assert_eq!(ledger(&records), expect.ledger, "{name}: the attempts");
     assert_eq!(waits(&records), expect.waits, "{name}: the waits");
+    if let Some(causes) = &expect.wait_causes {
+        assert_eq!(&wait_causes(&records), causes, "{name}: the causes of the waits");
+    }
     assert_eq!(collapses(&records), expect.collapsed, "{name}: the reduced turns");
     assert_eq!(
         (report.exit.as_str(), report.source.as_str()),
@@ -190,6 +196,7 @@ async fn drive(scene: &Scene, file: &File, models: &BTreeMap<String, ScriptedMod
     let mut policy = Policy::default();
     policy.rotation.context_windows =
         file.windows.iter().map(|(name, window)| (name.as_str().into(), *window)).collect();
+    policy.rotation.max_wait_ms = file.rules.longest_wait_ms.unwrap_or(policy.rotation.max_wait_ms);
     let policy = Arc::new(policy);
     let started = SessionStarted { targets, rules: rules(&file.rules), policy, ..scene.started() };
     reported(driver.start(started).await.expect("the run is driven"))
@@ -240,6 +247,14 @@ fn waits(records: &[SessionRecord]) -> Vec<String> {
             WaitEnd::AbortedCancel => "aborted_cancel",
         };
         Some(format!("{ms} {end}"))
+    };
+    records.iter().filter_map(line).collect()
+}
+
+fn wait_causes(records: &[SessionRecord]) -> Vec<String> {
+    let line = |record: &SessionRecord| {
+        let SessionRecord::WaitStarted { reason, source, .. } = record else { return None };
+        Some(format!("{reason} {}", source.as_ref().map(ToString::to_string).unwrap_or_default()))
     };
     records.iter().filter_map(line).collect()
 }

@@ -330,7 +330,11 @@ pub(super) fn an_unauthorized_call() -> Vec<Event> {
 
 pub(super) fn an_open_breaker() -> Vec<Event> {
     let mut play = Play::of_steps(vec![step("s", "read", "{}")]);
-    play.happen(EventKind::BreakerOpen { effect: "s/call/1".parse().unwrap(), until_ms: 6_000 });
+    play.happen(EventKind::BreakerOpen {
+        effect: "s/call/1".parse().unwrap(),
+        until_ms: 6_000,
+        by: reknit_model_api::BlockedBy::OpenBreaker,
+    });
     play.wake("s/breaker-wait/1");
     finish(play, "s/call/2")
 }
