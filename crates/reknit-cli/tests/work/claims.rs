@@ -16,6 +16,8 @@ use crate::world::{World, text};
 const CLERK: &str = "---\ndescription: Works for a bank.\ntools: [bank]\nmaxTurns: 4\n---\nYou work for a bank.\n";
 const PAY: &str = r#"{"to": "ann", "amount": 5}"#;
 const READ: &str = r#"{"id": 7}"#;
+/// A report about something that has a status itself.
+const OWN_STATUS: &str = r#"{"content_json": {"status": "failed"}}"#;
 const REQUEST: &str = "Pay ann 5 dollars.";
 
 /// A session, and what every face has to tell about it.
@@ -128,7 +130,6 @@ fn claims() -> Vec<(&'static str, Claim)> {
     let cut = Reply::text("The order was sent on Monday, and").finish_reason("length");
     let both = Reply::tool_call("bank__read", READ)
         .with_tool_call("agent__final_report", json!({"report_content": "It was lost at sea."}).to_string());
-    let status = r#"{"content_json": {"status": "failed"}}"#;
     let confirm = "[[confirm]]\ncapability = \"bank/pay\"\nexpect = \"result == 'booked'\"\n";
     vec![
         ("a payment was refused", Claim::new(paid(), "partial", &not_paid).pay(closed())),
@@ -162,7 +163,7 @@ fn claims() -> Vec<(&'static str, Claim)> {
         ),
         (
             "the report has a status of its own",
-            Claim::new(vec![Reply::tool_call("agent__final_report", status)], "success", &["failed"])
+            Claim::new(vec![Reply::tool_call("agent__final_report", OWN_STATUS)], "success", &["failed"])
                 .agent("output: {format: json, schema: state.json}"),
         ),
         (
