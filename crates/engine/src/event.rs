@@ -34,7 +34,6 @@ pub struct Event {
 /// The kinds of events.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(clippy::large_enum_variant, reason = "most events are answers, and a box would only move them")]
 pub enum EventKind {
     /// A run started. Always the first event; it holds everything the machine ever knows besides later events.
     Started(Box<Started>),

@@ -126,7 +126,7 @@ async fn a_found_file_decides_nothing_about_where_requests_and_results_go_until_
         ),
         (
             tool(
-                "[[http]]\nname = \"t\"\ncapability = \"c\"\nurl = \"http://127.0.0.1:9/{to}\"\nparameters = { to = { type = \"string\" } }\n[[roles]]\ncapability = \"t/c\"\nparameter = \"to\"\nrole = \"content\"\n",
+                "[[http]]\nname = \"t\"\ncapability = \"c\"\nurl = \"http://127.0.0.1:9\"\npath = \"/{to}\"\nparameters = { to = { type = \"string\" } }\n[[roles]]\ncapability = \"t/c\"\nparameter = \"to\"\nrole = \"content\"\n",
             ),
             "- [[roles]]: `to` of `t/c` is content when it is decided what needs a person",
         ),

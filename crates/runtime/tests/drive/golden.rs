@@ -212,7 +212,9 @@ fn without_added_session_fields(session: &mut Object) {
     for record in records.iter_mut().filter_map(Value::as_object_mut) {
         for (kind, fields) in ADDED_SESSION_FIELDS {
             if let Some(Value::Object(record)) = record.get_mut(kind) {
-                fields.iter().for_each(|field| _ = record.remove(field));
+                for field in fields {
+                    record.remove(field);
+                }
             }
         }
         if let Some(Value::Object(report)) = record.get_mut("reported") {
