@@ -32,13 +32,14 @@ struct Claim {
     /// What the person who asked is told.
     told: Vec<&'static str>,
     not_told: &'static str,
+    has_tools: bool,
 }
 
 impl Claim {
     fn new(answers: Vec<Reply>, status: &'static str, told: &[&'static str]) -> Self {
         let (pay, read) = (Reply::data("paid"), Reply::data(json_value(r#"{"state": "shipped"}"#)));
         let (told, agent) = (told.to_vec(), CLERK.to_owned());
-        Self { answers, pay, read, agent, config: "", status, told, not_told: "nothing of this" }
+        Self { answers, pay, read, agent, config: "", status, told, not_told: "nothing of this", has_tools: true }
     }
 
     fn pay(self, pay: Reply) -> Self {
@@ -51,6 +52,12 @@ impl Claim {
 
     fn agent(self, keys: &str) -> Self {
         Self { agent: self.agent.replace("maxTurns", &format!("{keys}\nmaxTurns")), ..self }
+    }
+
+    /// The only tool is one that cannot be reached.
+    fn without_tools(self) -> Self {
+        let config = "[[tools]]\nname = \"gone\"\nurl = \"http://127.0.0.1:9\"\n";
+        Self { agent: self.agent.replace("tools: [bank]\n", ""), config, has_tools: false, ..self }
     }
 
     fn config(self, config: &'static str) -> Self {
@@ -74,8 +81,9 @@ impl Claim {
             .on("read", CallMatcher::any(), self.read.clone());
         let bank = bank.start().await.expect("the bank opens");
         let models = format!("[[models]]\nname = \"local\"\nurl = \"{}\"\nmodel = \"scripted\"\n", model.base_url());
+        let tools = [&bank];
         let world = World::new()
-            .configured(&[&bank], &(models + self.config))
+            .configured(if self.has_tools { &tools } else { &[] }, &(models + self.config))
             .file("clerk.md", &self.agent)
             .file("teller.md", &CLERK.replace("You work", "You are a teller and work"))
             .file(
@@ -124,12 +132,13 @@ fn reports(content: &str) -> Reply {
 }
 
 fn claims() -> Vec<(&'static str, Claim)> {
+    [claims_about_calls(), claims_about_reports()].into_iter().flatten().collect()
+}
+
+fn claims_about_calls() -> Vec<(&'static str, Claim)> {
     let closed = || Reply::status(400).body(r#"{"error": "the account is closed"}"#);
     let paid = || vec![pays(), reports("Paid ann 5 dollars.")];
     let not_paid = ["Paid ann 5 dollars.", "the account is closed"];
-    let cut = Reply::text("The order was sent on Monday, and").finish_reason("length");
-    let both = Reply::tool_call("bank__read", READ)
-        .with_tool_call("agent__final_report", json!({"report_content": "It was lost at sea."}).to_string());
     let confirm = "[[confirm]]\ncapability = \"bank/pay\"\nexpect = \"result == 'booked'\"\n";
     vec![
         ("a payment was refused", Claim::new(paid(), "partial", &not_paid).pay(closed())),
@@ -137,10 +146,6 @@ fn claims() -> Vec<(&'static str, Claim)> {
             "a read failed",
             Claim::new(vec![reads(), reports("It was sent.")], "partial", &["It was sent.", "the tool answered 404"])
                 .read(Reply::status(404)),
-        ),
-        (
-            "a report was written before its result",
-            Claim::new(vec![both, reports("It was shipped.")], "success", &["It was shipped."]).never("lost at sea"),
         ),
         (
             "a called agent did not do its work",
@@ -158,6 +163,38 @@ fn claims() -> Vec<(&'static str, Claim)> {
             .pay(closed()),
         ),
         (
+            "no tool can be reached",
+            Claim::new(vec![reports("It costs 4711.")], "partial", &["It costs 4711.", "the report says 4711"])
+                .without_tools(),
+        ),
+        (
+            "a read was sent again in vain",
+            Claim::new(vec![reads(), reports("It was sent.")], "partial", &["It was sent.", "the tool answered 503"])
+                .read(Reply::status(503).retry_after(0))
+                .never("mended"),
+        ),
+        (
+            "a payment is not confirmed",
+            Claim::new(paid(), "partial", &["Paid ann 5 dollars.", "is not confirmed"]).config(confirm),
+        ),
+        (
+            "a refusal is spelt as text",
+            Claim::new(paid(), "partial", &not_paid)
+                .pay(Reply::status(200).body(r#"{"success": "FAILED", "error": "the account is closed"}"#)),
+        ),
+    ]
+}
+
+fn claims_about_reports() -> Vec<(&'static str, Claim)> {
+    let cut = Reply::text("The order was sent on Monday, and").finish_reason("length");
+    let both = Reply::tool_call("bank__read", READ)
+        .with_tool_call("agent__final_report", json!({"report_content": "It was lost at sea."}).to_string());
+    vec![
+        (
+            "a report was written before its result",
+            Claim::new(vec![both, reports("It was shipped.")], "success", &["It was shipped."]).never("lost at sea"),
+        ),
+        (
             "every answer is cut",
             Claim::new(vec![cut], "failure", &["nothing confirms", "The order was sent on Monday, and"]),
         ),
@@ -173,15 +210,6 @@ fn claims() -> Vec<(&'static str, Claim)> {
                 "success",
                 &["It costs 4711.", "the report says 4711"],
             ),
-        ),
-        (
-            "a payment is not confirmed",
-            Claim::new(paid(), "partial", &["Paid ann 5 dollars.", "is not confirmed"]).config(confirm),
-        ),
-        (
-            "a refusal is spelt as text",
-            Claim::new(paid(), "partial", &not_paid)
-                .pay(Reply::status(200).body(r#"{"success": "FAILED", "error": "the account is closed"}"#)),
         ),
     ]
 }
@@ -223,9 +251,9 @@ fn call_over_mcp(world: &World) -> serde_json::Value {
     mcp(world, &["mcp", "--plans-only", "--agent", "clerk.md"], &lines)["result"].clone()
 }
 
-fn chat(world: &World) -> String {
+fn chat(world: &World, lines: &str) -> String {
     let mut child = world.command(&["chat", "clerk.md"]).stdin(Stdio::piped()).spawn().expect("the command can be run");
-    child.stdin.take().expect("it is piped").write_all(format!("{REQUEST}\n").as_bytes()).expect("it reads");
+    child.stdin.take().expect("it is piped").write_all(lines.as_bytes()).expect("it reads");
     world.show(&child.wait_with_output().expect("it ends"))
 }
 
@@ -258,7 +286,7 @@ async fn quiet_and_chat_tell_what_a_report_of_an_agent_hides() {
     for (name, claim) in claims() {
         let quiet = claim.open().await.world.reknit(&["agent", "--quiet", "clerk.md", REQUEST]);
         missing.extend(claim.answer(name, "--quiet", &quiet));
-        missing.extend(claim.answer(name, "chat", &chat(&claim.open().await.world)));
+        missing.extend(claim.answer(name, "chat", &chat(&claim.open().await.world, &format!("{REQUEST}\n"))));
     }
     assert!(missing.is_empty(), "{}", missing.concat());
 }
@@ -305,4 +333,41 @@ async fn mcp_tells_what_a_report_of_an_agent_hides() {
         missing.extend(claim.answer(name, "MCP", &result.to_string()));
     }
     assert!(missing.is_empty(), "{}", missing.concat());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_sent_again_in_vain_is_tried_and_not_mended_in_each_view() {
+    let claims = claims();
+    let (_, claim) = claims.iter().find(|(name, _)| *name == "a read was sent again in vain").expect("it is there");
+    let bank = claim.open().await;
+    let report = text(&bank.world.output(&["agent", "--json", "clerk.md", REQUEST]).stdout);
+    let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
+    assert!(report["tried"][0]["change"].as_str().is_some_and(|change| change.contains("again")), "{report}");
+    assert!(report["mended"].as_array().is_none_or(Vec::is_empty), "{report}");
+    let page = {
+        let server = Serving::start(&bank.world, &[]);
+        let run = report["run"].as_str().expect("an id");
+        server.request("GET", &format!("/runs/{run}"), "accept: text/html\r\n", "")
+    };
+    assert!(page.contains("Tried, and failed") && !page.contains("<h2>Mended"), "{page}");
+    let statistics = text(&bank.world.output(&["runs", "stats", "--json"]).stdout);
+    let statistics: serde_json::Value = serde_json::from_str(&statistics).expect("JSON");
+    let resend = statistics
+        .pointer("/tools/bank~1read/failures/in_session/rungs/resend")
+        .unwrap_or_else(|| panic!("{statistics}"));
+    assert_eq!((&resend["mended"], resend["tried"].as_u64() > Some(0)), (&json!(0), true), "{statistics}");
+    for command in ["show", "explain"] {
+        let shown = text(&bank.world.output(&["runs", command, "last"]).stdout);
+        assert!(shown.to_lowercase().contains("tried") && !shown.contains("mended  "), "{command}: {shown}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_chat_tells_what_was_not_done_for_one_message_only_with_that_message() {
+    let closed = Reply::status(400).body(r#"{"error": "the account is closed"}"#);
+    let answers = vec![pays(), reports("Paid ann 5 dollars."), reports("You are welcome.")];
+    let bank = Claim::new(answers, "partial", &[]).pay(closed).open().await;
+    let shown = chat(&bank.world, "Pay ann 5 dollars.\nThank you.\n");
+    assert_eq!(shown.matches("not done: ").count(), 1, "{shown}");
+    assert!(shown.starts_with("exit status 0") && shown.contains("You are welcome."), "{shown}");
 }
