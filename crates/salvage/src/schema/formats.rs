@@ -11,7 +11,7 @@ pub enum Formats {
     #[default]
     Ignored,
     /// Fitting writes an unambiguous date as `date` or `date-time` asks for. A text that does not have its format fits
-    /// nevertheless; [`Schema::format_problems`] lists it.
+    /// nevertheless; [`format_problems`](crate::Schema::format_problems) lists it.
     Guide,
     /// A text that does not have its format does not fit. Fitting writes unambiguous dates as with [`Formats::Guide`].
     Checked,
