@@ -11,6 +11,8 @@ use crate::result_handle::response_data;
 
 /// How deep roles are shown.
 const DEEPEST: usize = 8;
+/// How many roles are shown: a schema that contains itself in several places has no end.
+const MOST_SHOWN: usize = 500;
 
 /// The role of a parameter and how it was found, as people read them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,6 +60,9 @@ impl SideEffectPolicy {
         let siblings: Object =
             properties.into_iter().flat_map(Object::keys).map(|name| (name.to_owned(), Value::Null)).collect();
         for name in properties.into_iter().flat_map(Object::keys) {
+            if shown.len() >= MOST_SHOWN {
+                return;
+            }
             let at = at.key(name);
             let item = at.index(0);
             let is_list = !schemas_at(root, &item).is_empty();
@@ -137,5 +142,10 @@ mod tests {
         assert_eq!(roles, ["who target", "count quantity", "text content", "boss.mail target"]);
         assert_eq!(shown.last().map(|role| role.role.as_str()), Some("target"), "{shown:?}");
         assert!(shown.len() < 20, "a schema that contains itself is shown to a depth: {shown:?}");
+
+        let names: Vec<String> = (0..40).map(|n| format!(r##""p{n}": {{"$ref": "#"}}"##)).collect();
+        let schema = Value::parse(&format!(r#"{{"properties": {{{}}}}}"#, names.join(", "))).expect("JSON");
+        let shown = SideEffectPolicy::default().shown_roles("t", "c", SideEffect::Unknown, &schema);
+        assert_eq!(shown.len(), MOST_SHOWN);
     }
 }

@@ -60,8 +60,10 @@ pub(crate) fn find_role(guess: RoleGuess<'_>) -> (ParameterRole, RoleSource) {
     let declared = schemas.iter().find_map(|schema| ParameterRole::from_word(schema.get(DECLARED)?.as_str()?));
     let (guessed, from) = guess_role(class, name, value, schemas, siblings);
     match declared {
-        // A source that is not trusted may only be stricter.
-        Some(role) if class != SideEffect::Unknown || role <= guessed => (role, RoleSource::Schema),
+        // A source that is not trusted may only be stricter; a switch has rules of its own and stays one.
+        Some(role) if class != SideEffect::Unknown || role < guessed && guessed != ParameterRole::Switch => {
+            (role, RoleSource::Schema)
+        }
         _ => (guessed, RoleSource::Guess(from)),
     }
 }
@@ -131,6 +133,7 @@ mod tests {
             (SideEffect::Unknown, "account", Content, Target),
             (SideEffect::Keyed, "account", Content, Content),
             (SideEffect::Unknown, "note", Target, Target),
+            (SideEffect::Unknown, "dry_run", Target, ParameterRole::Switch),
         ] {
             let schema = Value::from(Object::from([(DECLARED, Value::from(declared.as_str()))]));
             let value = &Value::from("a text that is longer than a name, because it says something to its reader");

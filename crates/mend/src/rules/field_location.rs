@@ -81,9 +81,8 @@ pub(super) fn schema_at<'a>(root: &'a Value, at: &Path) -> Option<&'a Value> {
 
 fn follow_references<'a>(root: &'a Value, mut schema: &'a Value) -> Option<&'a Value> {
     for _ in 0..MAX_REFERENCES {
-        let Some(pointer) = schema.get("$ref").and_then(Value::as_str) else { return Some(schema) };
-        let path = Path::from_pointer(pointer.strip_prefix('#')?, root).ok()?;
-        schema = root.at(&path)?;
+        let Some(pointer) = reference(schema) else { return Some(schema) };
+        schema = resolve_reference(root, pointer)?;
     }
     None
 }
@@ -91,23 +90,31 @@ fn follow_references<'a>(root: &'a Value, mut schema: &'a Value) -> Option<&'a V
 /// The schemas that describe a place, the outermost first: the one that stands there, what it refers to, and the only one that it
 /// allows beside null.
 pub fn schemas_at<'a>(root: &'a Value, at: &Path) -> Vec<&'a Value> {
-    let mut schemas = described(root, root);
+    let mut schemas = schemas_of(root, root);
     for segment in at.segments() {
         let inner = schemas.iter().find_map(|schema| match segment {
             Segment::Key(name) => schema.get("properties")?.get(name),
             Segment::Index(_) => schema.get("items"),
         });
-        schemas = inner.map(|inner| described(root, inner)).unwrap_or_default();
+        schemas = inner.map(|inner| schemas_of(root, inner)).unwrap_or_default();
     }
     schemas
 }
 
-fn described<'a>(root: &'a Value, schema: &'a Value) -> Vec<&'a Value> {
-    let next = |schema: &&'a Value| match schema.get("$ref").and_then(Value::as_str) {
-        Some(pointer) => root.at(&Path::from_pointer(pointer.strip_prefix('#')?, root).ok()?),
+fn schemas_of<'a>(root: &'a Value, schema: &'a Value) -> Vec<&'a Value> {
+    let next = |schema: &&'a Value| match reference(schema) {
+        Some(pointer) => resolve_reference(root, pointer),
         None => only_alternative(schema),
     };
     std::iter::successors(Some(schema), next).take(MAX_REFERENCES).collect()
+}
+
+fn reference(schema: &Value) -> Option<&str> {
+    schema.get("$ref")?.as_str()
+}
+
+fn resolve_reference<'a>(root: &'a Value, pointer: &str) -> Option<&'a Value> {
+    root.at(&Path::from_pointer(pointer.strip_prefix('#')?, root).ok()?)
 }
 
 /// The only schema that a value other than null may have.
