@@ -31,6 +31,7 @@ mod replan;
 mod request_plan;
 mod resolve_parameters;
 mod retry;
+mod run_clock;
 mod schedule;
 mod sources;
 mod stage;

@@ -13,7 +13,7 @@ use reknit_model_api::Money;
 use reknit_plan::{AGENT_TOOL, CheckedPlan, PlannedStep, StepIndex};
 use reknit_protocol::{CallTool, JobRequest, Object, RunId, StepId, ToolReply, Value, hex, truncate};
 
-use super::knowledge::Knowledge;
+use super::knowledge::{Knowledge, StepContext};
 use super::stage::Stage;
 use super::state::{State, Stop};
 use super::step_machine::StepMachine;
@@ -61,7 +61,7 @@ pub enum SessionRequest {
 impl Run {
     /// What a call of an agent asks for; `None` for a call of a tool.
     pub fn session_call(&self, call: &CallTool) -> Option<SessionCall> {
-        let agent = self.known().agent(call)?;
+        let agent = self.started.agent(call)?;
         let step = self.state.steps.get(self.plan.index_of(call.step.as_str())?).ok()?;
         // The time in which it waited for a person does not count.
         let waited_ms = match step.stage() {
@@ -215,7 +215,7 @@ impl StepMachine<'_> {
     /// Reserves the part of the cost limit that the session of a step may spend: an equal part of what is left for each session
     /// that waits, so that all of them together stay within the limit.
     pub(super) fn reserve_for_session(&mut self) -> Decided<Result<(), Exhausted>> {
-        let (_plan, Some(limit)) = (self.plan, self.policy().limits.cost()) else { return Ok(Ok(())) };
+        let (_plan, Some(limit)) = (self.context.plan, self.policy().limits.cost()) else { return Ok(Ok(())) };
         if !self.known().runs_agent(self.planned()?) || self.step()?.session.share.is_some() {
             return Ok(Ok(()));
         }
@@ -253,30 +253,30 @@ impl StepMachine<'_> {
     }
 }
 
-impl<'a> Knowledge<'a> {
+impl Started {
     /// The session of a step that runs an agent, if it was started.
     pub(super) fn session(&self, planned: &PlannedStep, calls: u32) -> Option<RunId> {
-        (calls > 0 && self.runs_agent(planned)).then(|| session_id(&self.started.run, planned.id.as_str()))
+        (calls > 0 && self.runs_agent(planned)).then(|| session_id(&self.run, planned.id.as_str()))
     }
 
     fn runs_agent(&self, planned: &PlannedStep) -> bool {
-        !self.started.agents.is_empty() && planned.tool.as_str() == AGENT_TOOL && planned.foreach().is_none()
+        !self.agents.is_empty() && planned.tool.as_str() == AGENT_TOOL && planned.foreach().is_none()
     }
 
-    fn agent(self, call: &CallTool) -> Option<&'a SessionStarted> {
+    fn agent(&self, call: &CallTool) -> Option<&SessionStarted> {
         let is_agent = call.tool.as_str() == AGENT_TOOL;
-        let mut agents = self.started.agents.iter().filter(|_| is_agent);
+        let mut agents = self.agents.iter().filter(|_| is_agent);
         agents.find(|agent| agent.name == call.capability.as_str()).map(|agent| &agent.session)
     }
 
     /// What a reply to a call of a step means. A session is judged by its report.
-    pub(super) fn verdict_of(&self, planned: &PlannedStep, reply: &ToolReply) -> Verdict {
+    pub(super) fn verdict_of(&self, planned: &PlannedStep, reply: &ToolReply, now_ms: i64) -> Verdict {
         if !self.runs_agent(planned) {
-            return classify_reply(reply, self.reply_context(planned));
+            return classify_reply(reply, self.reply_context(planned, now_ms));
         }
         let mut body = reply.body.to_value();
         if let Some(failure) = body.get("failure").and_then(Value::as_str) {
-            let session = session_id(&self.started.run, planned.id.as_str());
+            let session = session_id(&self.run, planned.id.as_str());
             let failure = truncate(failure.to_owned(), MAX_REASON_BYTES);
             return Verdict::Permanent(CallFault::failed_session(format!("{failure} (session {session})")));
         }
@@ -286,7 +286,9 @@ impl<'a> Knowledge<'a> {
         }
         Verdict::Success(body)
     }
+}
 
+impl StepContext<'_> {
     /// How many sessions may still start, with that of this step. A loop counts with the items that have not started.
     fn waiting_sessions(&self, index: StepIndex) -> Decided<u32> {
         let mut waiting = 0_u32;
@@ -311,7 +313,9 @@ impl<'a> Knowledge<'a> {
         }
         Ok(waiting.max(1))
     }
+}
 
+impl<'a> Knowledge<'a> {
     /// Whether the next call of a step must not be made.
     pub(super) fn is_avoided(&self, index: StepIndex) -> Decided<bool> {
         let (planned, step) = (planned(self.plan, index)?, self.steps.get(index)?);

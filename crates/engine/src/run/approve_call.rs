@@ -9,10 +9,10 @@ use std::sync::Arc;
 use reknit_expressions::{Binding, BoundParameters, CorrectionOutcome, Provenance, replace_parameters};
 use reknit_mend::{CallFault, Mend, MendEffect, PeoplePolicy};
 use reknit_plan::{LoopItem, PlannedStep, StepIndex};
-use reknit_protocol::{CallTool, EffectId, EffectKind, Object, StepId, Value};
+use reknit_protocol::{CallTool, EffectId, EffectKind, Object, RunId, StepId, Value};
 
 use super::correction::changed_text;
-use super::knowledge::{CallJudge, Knowledge};
+use super::knowledge::CallJudge;
 use super::planned;
 use super::stage::Stage;
 use super::step_machine::StepMachine;
@@ -64,7 +64,8 @@ impl StepMachine<'_> {
         step.counts.approvals += 1;
         let id = EffectId::of_step(&planned.id, EffectKind::Approval, step.counts.approvals);
         let provenance = step.provenance.clone();
-        let ask = self.known().new_question(id, planned.id.clone(), question, provenance);
+        let (run, expires_ms) = (&self.context.started.run, self.clock.question_expires_ms());
+        let ask = new_question(run, (id, planned.id.clone()), question, provenance, expires_ms);
         self.record(RunRecord::ApprovalRequested(Arc::clone(&ask)));
         self.set_stage(Stage::AwaitingApproval { ask, fault })
     }
@@ -88,8 +89,8 @@ impl StepMachine<'_> {
         };
         self.record(RunRecord::ApprovalDecided { id: ask.id.clone(), decision: decision.clone(), by, expired });
         // The time that a person takes does not count for the step.
-        let asked_ms = ask.expires_ms.saturating_sub_unsigned(self.started.policy.limits.person_ms);
-        let waited_ms = self.now_ms.saturating_sub(asked_ms);
+        let asked_ms = ask.expires_ms.saturating_sub_unsigned(self.context.started.policy.limits.person_ms);
+        let waited_ms = self.clock.now_ms.saturating_sub(asked_ms);
         self.steps.get_mut(self.index)?.extend_deadline(waited_ms);
         match decision {
             Decision::Approve => self.approve(&ask.question, by, None),
@@ -220,19 +221,16 @@ impl StepMachine<'_> {
     }
 }
 
-impl Knowledge<'_> {
-    /// A question to a person, which expires.
-    pub(super) fn new_question(
-        &self,
-        id: EffectId,
-        step: StepId,
-        question: Question,
-        provenance: Vec<(String, Provenance)>,
-    ) -> Arc<AskPerson> {
-        let expires_ms = self.now_ms.saturating_add_unsigned(self.policy().limits.person_ms);
-        let hash = digest_of(&(self.started.run.as_str(), &question));
-        Arc::new(AskPerson { id, step, question, provenance, hash, expires_ms })
-    }
+/// A question to a person, which expires.
+pub(super) fn new_question(
+    run: &RunId,
+    (id, step): (EffectId, StepId),
+    question: Question,
+    provenance: Vec<(String, Provenance)>,
+    expires_ms: i64,
+) -> Arc<AskPerson> {
+    let hash = digest_of(&(run.as_str(), &question));
+    Arc::new(AskPerson { id, step, question, provenance, hash, expires_ms })
 }
 
 impl CallJudge<'_> {

@@ -9,7 +9,8 @@ use reknit_plan::{INPUTS, ITEM, PlannedStep, StepIndex};
 use reknit_protocol::{EffectId, EffectKind, EffectOwner, Object, SideEffect, StepId, Value};
 
 use super::Run;
-use super::knowledge::{CallJudge, Knowledge};
+use super::approve_call::new_question;
+use super::knowledge::{CallJudge, StepContext};
 use super::stage::Stage;
 use super::state::PlanApproval;
 use crate::answer::StepApproval;
@@ -36,7 +37,8 @@ impl Run {
         let limits = &self.policy().limits;
         let question = Question::RunPlan { calls, tool_calls: limits.tool_calls, money: limits.cost() };
         let id = EffectId::new(EffectOwner::Plan, EffectKind::PlanApproval, self.plan_approval_ordinal());
-        let ask = self.known().new_question(id, StepId::from(PLAN), question, Vec::new());
+        let expires_ms = self.known().clock.question_expires_ms();
+        let ask = new_question(&self.started.run, (id, StepId::from(PLAN)), question, Vec::new(), expires_ms);
         self.record(RunRecord::ApprovalRequested(Arc::clone(&ask)));
         self.state.planning.approval = PlanApproval::Asking(ask);
         Ok(())
@@ -106,7 +108,7 @@ impl Run {
     }
 }
 
-impl Knowledge<'_> {
+impl StepContext<'_> {
     /// The calls of the plan as they are written in it, with the values of its inputs.
     fn preview(&self) -> Vec<PreviewedCall> {
         let written = self.planning.plan.as_ref().map(|plan| plan.steps.as_slice()).unwrap_or_default();

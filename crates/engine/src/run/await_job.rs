@@ -27,7 +27,7 @@ impl StepMachine<'_> {
             Some(ToolJob::NotFollowed { reason }) => return self.on_verdict(unfinished(reason.clone())),
             None => return Err(InternalError::new("a reply without a job")),
         };
-        let now_ms = self.now_ms;
+        let now_ms = self.clock.now_ms;
         let expires_ms = now_ms.saturating_add_unsigned(self.policy().limits.job_ms);
         self.record(RunRecord::WaitStarted { id: job_id(call), until_ms: expires_ms, reason: WaitReason::Job });
         let job = Job { call: call.clone(), handle, since_ms: now_ms, expires_ms, asked: 0, problem: None };
@@ -60,7 +60,7 @@ impl StepMachine<'_> {
                 EventKind::Interrupted { .. } => self.wait_for_job(job, None)?,
                 EventKind::BreakerOpen { until_ms, .. } => {
                     let problem = "the circuit breaker of the tool is open, or the tool is at its limit".to_owned();
-                    let wait_ms = ms_between(self.now_ms, *until_ms);
+                    let wait_ms = ms_between(self.clock.now_ms, *until_ms);
                     self.wait_for_job(Job { problem: Some(problem), ..job }, Some(wait_ms))?;
                 }
                 _ => return Ok(false),
@@ -92,7 +92,7 @@ impl StepMachine<'_> {
         let verdict = match &reply.job {
             None => {
                 self.settle_session(reply)?;
-                self.known().verdict_of(self.planned()?, reply)
+                self.known().verdict_of(self.planned()?, reply, self.clock.now_ms)
             }
             Some(ToolJob::Lost { reason }) => lost(reason),
             Some(ToolJob::NotFollowed { reason }) => unfinished(reason.clone()),
@@ -110,7 +110,7 @@ impl StepMachine<'_> {
 
     /// Waits before the tool is asked, or ends the wait if its time is over.
     fn wait_for_job(&mut self, job: Job, retry_after_ms: Option<u64>) -> Decided {
-        let now_ms = self.now_ms;
+        let now_ms = self.clock.now_ms;
         if now_ms >= job.expires_ms {
             return self.end_job(&job, self.expired(&job));
         }
@@ -148,7 +148,7 @@ impl StepMachine<'_> {
 
     /// The job has ended, or nobody can tell how it ends. The time that it took does not count for the step.
     fn end_job(&mut self, job: &Job, verdict: Verdict) -> Decided {
-        let waited_ms = self.now_ms.saturating_sub(job.since_ms);
+        let waited_ms = self.clock.now_ms.saturating_sub(job.since_ms);
         self.record(RunRecord::JobEnded { id: job_id(&job.call), asked: job.asked });
         self.steps.get_mut(self.index)?.extend_deadline(waited_ms);
         let call = Arc::new(self.known().last_call(self.index)?);

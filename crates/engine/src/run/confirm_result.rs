@@ -11,8 +11,7 @@ use reknit_mend::{CallFault, MendEffect, Rung};
 use reknit_plan::{PlanAuthor, PlannedStep, StepIndex, Until};
 use reknit_protocol::{EffectId, EffectKind, Value, join_first};
 
-use super::knowledge::read_call;
-use super::knowledge::{Knowledge, Reports};
+use super::knowledge::{PlanContext, Reports, StepContext, read_call};
 use super::planned;
 use super::sources::Results;
 use super::stage::Stage;
@@ -76,8 +75,8 @@ impl StepMachine<'_> {
             let results = if polls == 1 { "1 result".to_owned() } else { format!("{polls} results") };
             return Ok(Some(format!("`until`: `{}` is false after {results}", until.condition)));
         }
-        let until_ms = self.now_ms.saturating_add_unsigned(until.wait_ms);
-        if let Some(reason) = self.known().too_late(self.index, until_ms)? {
+        let until_ms = self.clock.now_ms.saturating_add_unsigned(until.wait_ms);
+        if let Some(reason) = self.too_late(until_ms)? {
             return Ok(Some(reason));
         }
         if self.known().author() == PlanAuthor::Person {
@@ -119,7 +118,7 @@ impl StepMachine<'_> {
     /// How a result differs from the schema that its tool announces, with or without the envelope around it. The calls of an agent
     /// are not checked: it reads their results itself.
     fn misfit(&mut self, planned: &PlannedStep, value: &Value) -> Option<String> {
-        if self.policy().unfit_results == UnfitResults::Ignore || self.planning.plan.is_none() {
+        if self.policy().unfit_results == UnfitResults::Ignore || self.context.planning.plan.is_none() {
             return None;
         }
         let schema = self.result_schemas.get(planned)?;
@@ -170,7 +169,7 @@ impl StepMachine<'_> {
             self.account.stop_for(exhausted);
             return self.after_check(fault, give_up, &check, Finding::Unclear(reason));
         }
-        let timeout_ms = self.known().call_timeout_ms(self.step()?);
+        let timeout_ms = self.clock.call_timeout_ms(self.step()?);
         let step = self.steps.get_mut(self.index)?;
         step.counts.checks += 1;
         let id = EffectId::of_step(&last.step, EffectKind::Check, step.counts.checks);
@@ -267,7 +266,19 @@ impl StepMachine<'_> {
     }
 }
 
-impl<'a> Knowledge<'a> {
+impl<'a> PlanContext<'a> {
+    /// Whether the configuration names a check for the call of a step.
+    pub(super) fn has_check(&self, index: StepIndex) -> Decided<bool> {
+        Ok(self.check_of(index)?.is_some())
+    }
+
+    fn check_of(self, index: StepIndex) -> Decided<Option<&'a OutcomeCheck>> {
+        let planned = planned(self.plan, index)?;
+        Ok(self.policy().effects.check(planned.tool.as_str(), planned.capability.as_str()))
+    }
+}
+
+impl StepContext<'_> {
     /// Whether a condition about the result of a step holds, or why nobody knows.
     pub(super) fn holds(
         &self,
@@ -282,16 +293,6 @@ impl<'a> Knowledge<'a> {
             Ok(other) => Err(format!("`{condition}` is {}, not true or false", other.kind().with_article())),
             Err(reason) => Err(format!("`{condition}` has no value: {reason}")),
         }
-    }
-
-    /// Whether the configuration names a check for the call of a step.
-    pub(super) fn has_check(&self, index: StepIndex) -> Decided<bool> {
-        Ok(self.check_of(index)?.is_some())
-    }
-
-    fn check_of(self, index: StepIndex) -> Decided<Option<&'a OutcomeCheck>> {
-        let planned = planned(self.plan, index)?;
-        Ok(self.policy().effects.check(planned.tool.as_str(), planned.capability.as_str()))
     }
 }
 

@@ -18,6 +18,7 @@ use crate::answer::AnswerAuthor;
 use crate::budget::{Bill, Exhausted, Spent};
 use crate::consult::{Consultation, NextAttempt};
 use crate::event::EventKind;
+use crate::event::Started;
 use crate::internal_error::{Decided, InternalError};
 use crate::record::{ModelRecord, RunRecord, WaitReason};
 
@@ -114,7 +115,7 @@ impl Run {
     /// Books the cost of an attempt that is over, and tells the question how much time the run has left.
     fn end_attempt(&mut self, topic: Topic, bill: Bill<'_>) -> Decided {
         let now_ms = self.state.now_ms;
-        let left_ms = self.known().active_ms_left();
+        let left_ms = self.known().clock.active_ms_left();
         let (question, spent) = self.state.consultation_mut(topic)?;
         if let Some(left_ms) = left_ms {
             question.set_run_deadline(now_ms.saturating_add_unsigned(left_ms), now_ms);
@@ -211,17 +212,19 @@ impl Run {
     }
 }
 
-impl Knowledge<'_> {
+impl Started {
     /// A question about the request, with what is attached to the request.
-    pub(super) fn with_attachments(&self, mut messages: Vec<Message>) -> Vec<Message> {
+    pub(super) fn messages_with_attachments(&self, mut messages: Vec<Message>) -> Vec<Message> {
         if let Some(Message::User { attachments, .. }) =
             messages.iter_mut().rev().find(|message| message.role() == Role::User)
         {
-            attachments.extend(self.started.attachments.iter().cloned());
+            attachments.extend(self.attachments.iter().cloned());
         }
         messages
     }
+}
 
+impl Knowledge<'_> {
     /// The targets of a new question: those that did not refuse their key. If all did, all: a key may have been corrected.
     pub(super) fn rotation(&self) -> Rotation {
         let targets = &self.started.targets;

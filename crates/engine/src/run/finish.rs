@@ -9,7 +9,7 @@ use reknit_salvage::fit;
 use super::Run;
 use super::agent_sessions::AgentReply;
 use super::consultations::Topic;
-use super::knowledge::{Knowledge, Reports};
+use super::knowledge::{PlanContext, Reports, StepContext};
 use super::stage::Stage;
 use super::state::{Phase, PlanApproval, Stop};
 use super::status::{RunEnd, StepFacts, status_of};
@@ -148,7 +148,7 @@ impl Run {
                 return Ok(());
             }
         };
-        let request = self.policy().asking.answer.to_model_request(self.known().with_attachments(messages));
+        let request = self.policy().asking.answer.to_model_request(self.known().messages_with_attachments(messages));
         let id = (EffectOwner::Answer, EffectKind::Ask);
         let consultation =
             Consultation::open(id, self.state.asked.answer, Purpose::Synthesis, request, self.known().rotation());
@@ -192,11 +192,11 @@ impl StepMachine<'_> {
         let cause = Stop::StepFailed(self.planned()?.id.clone());
         let reason = cause.to_string();
         self.account.stop.get_or_insert(cause);
-        for index in self.plan.indices() {
+        for index in self.context.plan.indices() {
             let step = self.steps.get(index)?;
             let stage = stopped(step, &reason).filter(|stage| matches!(stage, Stage::Skipped { .. }));
             if let Some(stage) = stage {
-                self.at(index).set_stage(stage)?;
+                self.set_stage_of(index, stage)?;
             }
         }
         Ok(())
@@ -280,16 +280,18 @@ impl Reports<'_> {
     }
 }
 
-impl<'a> Knowledge<'a> {
-    /// The steps with the items of each loop after it.
-    pub(super) fn steps_in_order(self) -> impl Iterator<Item = (&'a PlannedStep, &'a StepRun)> {
-        let steps = self.steps.in_order();
-        steps.filter_map(|index| Some((self.plan.get(index)?, self.steps.get(index).ok()?)))
-    }
-
+impl PlanContext<'_> {
     /// The step with the loop that a step is an item of.
     pub(super) fn loop_of(&self, planned: &PlannedStep) -> Option<StepId> {
         Some(self.plan.get(planned.item?.of)?.id.clone())
+    }
+}
+
+impl<'a> StepContext<'a> {
+    /// The steps with the items of each loop after it.
+    pub(super) fn steps_in_order(self) -> impl Iterator<Item = (&'a PlannedStep, &'a StepRun)> {
+        let steps = self.steps.in_order();
+        steps.filter_map(move |index| Some((self.plan.get(index)?, self.steps.get(index).ok()?)))
     }
 }
 

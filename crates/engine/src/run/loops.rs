@@ -11,7 +11,7 @@ use reknit_expressions::{Binding, UnboundParameter, UnboundReason};
 use reknit_plan::{LoopItem, OnFailure, PlanAuthor, PlannedStep, StepIndex};
 use reknit_protocol::{StepId, Value, join_first};
 
-use super::knowledge::Knowledge;
+use super::knowledge::{Knowledge, StepContext};
 use super::stage::Stage;
 use super::state::Stop;
 use super::step_machine::StepMachine;
@@ -138,14 +138,14 @@ impl StepMachine<'_> {
 
     fn skip_items(&mut self, reason: &str) -> Decided {
         while let Some(held) = self.steps.items(self.index).first_held() {
-            self.at(held).set_stage(Stage::Skipped { reason: reason.to_owned() })?;
+            self.set_stage_of(held, Stage::Skipped { reason: reason.to_owned() })?;
         }
         Ok(())
     }
 
     /// Ends a loop whose items are over.
     fn end_loop(&mut self) -> Decided {
-        let plan = self.plan;
+        let plan = self.context.plan;
         let planned_loop = self.planned()?;
         let length = self.loops.0.remove(&self.index).map_or(0, |list| list.len());
         let items = self.steps.items(self.index).indices.clone();
@@ -248,7 +248,7 @@ impl StepMachine<'_> {
     }
 }
 
-impl Knowledge<'_> {
+impl StepContext<'_> {
     /// The list of a loop, or the stage of its step if there is none that it may run over.
     fn loop_list(&self, index: StepIndex, planned: &PlannedStep) -> Decided<Result<Vec<Value>, Stage>> {
         let foreach = planned.foreach().ok_or_else(|| InternalError::new("a loop without a list"))?;
@@ -292,6 +292,19 @@ impl Knowledge<'_> {
         Ok(false)
     }
 
+    /// The results of the items of a loop, in order.
+    pub(super) fn loop_results(&self, index: StepIndex) -> LoopResults {
+        let on_failure = self.plan.get(index).map(|planned| &planned.controls.on_failure);
+        let result = |item: &StepIndex| match (self.steps.get(*item).map(StepRun::stage), on_failure) {
+            (Ok(Stage::Done(result)), _) => result.clone(),
+            (Ok(Stage::Failed { .. } | Stage::Unconfirmed { .. }), Some(OnFailure::Use(value))) => value.clone().into(),
+            _ => Value::Null.into(),
+        };
+        LoopResults(self.steps.items(index).indices.iter().map(result).collect())
+    }
+}
+
+impl Knowledge<'_> {
     /// Why no further item starts, if the run stops or cannot pay for it.
     fn stops_items(&self) -> Option<String> {
         let stop = self.account.stop.as_ref()?;
@@ -302,17 +315,6 @@ impl Knowledge<'_> {
             Stop::Exhausted(Exhausted::ModelCalls(_) | Exhausted::Money { .. } | Exhausted::Unpriced(_)) => false,
         };
         is_for_items.then(|| stop.to_string())
-    }
-
-    /// The results of the items of a loop, in order.
-    pub(super) fn loop_results(&self, index: StepIndex) -> LoopResults {
-        let on_failure = self.plan.get(index).map(|planned| &planned.controls.on_failure);
-        let result = |item: &StepIndex| match (self.steps.get(*item).map(StepRun::stage), on_failure) {
-            (Ok(Stage::Done(result)), _) => result.clone(),
-            (Ok(Stage::Failed { .. } | Stage::Unconfirmed { .. }), Some(OnFailure::Use(value))) => value.clone().into(),
-            _ => Value::Null.into(),
-        };
-        LoopResults(self.steps.items(index).indices.iter().map(result).collect())
     }
 }
 

@@ -6,7 +6,7 @@ use reknit_mend::names_quantity;
 use reknit_plan::PlannedStep;
 use reknit_protocol::{Number, Object, SideEffect, Value};
 
-use super::knowledge::{Knowledge, Reports};
+use super::knowledge::{PlanContext, Reports};
 use super::stage::Stage;
 use crate::synthesis::numbers_in_text::numbers_in;
 
@@ -34,7 +34,7 @@ const BEGINNINGS: [&str; 3] = ["1970-01-01", "your_", "your-"];
 /// Names before `@example.com` that nobody has. `ann@example.com` may be a real customer of a test system.
 const EXAMPLE_USERS: &str = "user email name test someone recipient me you foo john.doe jane.doe";
 
-impl Knowledge<'_> {
+impl PlanContext<'_> {
     /// The binding of a step in which a placeholder of a changing call counts as omitted.
     pub(super) fn without_placeholders(&self, planned: &PlannedStep, binding: Binding) -> Binding {
         let is_held = match self.side_effect(planned) {

@@ -17,7 +17,7 @@ use reknit_protocol::{SideEffect, StepId};
 
 use super::Run;
 use super::correction::{Correction, changed_text};
-use super::knowledge::{Knowledge, Reports};
+use super::knowledge::{Knowledge, Reports, StepContext};
 use super::repair_by_rules::{facts_about, referenced};
 use super::resolve_parameters::capability;
 use super::resolve_parameters::unbound_message;
@@ -118,29 +118,7 @@ impl StepMachine<'_> {
     }
 }
 
-impl<'a> Knowledge<'a> {
-    /// The accepted rules for the capability of a step that may change its call.
-    fn usable_rules(self, planned: &PlannedStep, step: &StepRun, fault: &CallFault) -> Vec<&'a LearnedRule> {
-        let (policy, name) = (self.policy(), capability(planned));
-        let is_off =
-            policy.mending.rule_changes == RuleChanges::SpellingOnly || step.rungs.rules >= policy.mending.rules;
-        let is_final = fault.rules_out_retry() && !fault.is_type_error();
-        if is_off || is_final || self.may_have_happened(planned, step, fault) {
-            return Vec::new();
-        }
-        let is_read = self.side_effect(planned) == SideEffect::Read;
-        let taken = referenced(planned, step);
-        let is_usable = |rule: &&LearnedRule| {
-            rule.capability == name
-                && rule.state == RuleState::Accepted
-                && (is_read || rule.accepted_by == Some(AcceptedBy::Person))
-                && !self.ruled_out.rules.contains_key(&rule.id)
-                // What the plan takes from a result is converted and never replaced.
-                && taken.iter().all(|name| !rule.replaces(name))
-        };
-        policy.rules.iter().filter(is_usable).collect()
-    }
-
+impl StepContext<'_> {
     /// The parameters after the change of a rule, fitted to the schema. `None` if nothing changes; an error says why the change
     /// is refused.
     fn bound_by_rule(
@@ -194,6 +172,30 @@ impl<'a> Knowledge<'a> {
             request: self.started.request.clone(),
             request_numbers: numbers_in_text::parse_numbers(&self.started.request),
         })
+    }
+}
+
+impl<'a> Knowledge<'a> {
+    /// The accepted rules for the capability of a step that may change its call.
+    fn usable_rules(self, planned: &PlannedStep, step: &StepRun, fault: &CallFault) -> Vec<&'a LearnedRule> {
+        let (policy, name) = (self.policy(), capability(planned));
+        let is_off =
+            policy.mending.rule_changes == RuleChanges::SpellingOnly || step.rungs.rules >= policy.mending.rules;
+        let is_final = fault.rules_out_retry() && !fault.is_type_error();
+        if is_off || is_final || self.may_have_happened(planned, step, fault) {
+            return Vec::new();
+        }
+        let is_read = self.side_effect(planned) == SideEffect::Read;
+        let taken = referenced(planned, step);
+        let is_usable = |rule: &&LearnedRule| {
+            rule.capability == name
+                && rule.state == RuleState::Accepted
+                && (is_read || rule.accepted_by == Some(AcceptedBy::Person))
+                && !self.ruled_out.rules.contains_key(&rule.id)
+                // What the plan takes from a result is converted and never replaced.
+                && taken.iter().all(|name| !rule.replaces(name))
+        };
+        policy.rules.iter().filter(is_usable).collect()
     }
 }
 

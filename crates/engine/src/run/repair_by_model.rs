@@ -15,7 +15,7 @@ use reknit_salvage::Schema;
 
 use super::consultations::NoAnswer;
 use super::correction::{Correction, NoHelp, Repair, changed_text};
-use super::knowledge::Knowledge;
+use super::knowledge::StepContext;
 use super::resolve_parameters::{fixes_text, missing_text, refuse_doubtful, wanted};
 use super::stage::Stage;
 use super::step_machine::StepMachine;
@@ -36,7 +36,7 @@ const MAX_EARLIER_DETAILS_BYTES: usize = 2_048;
 impl StepMachine<'_> {
     /// Enters a rung that asks a model. If no model can be asked, the next rung is tried.
     pub(super) fn consult_about(&mut self, fault: Arc<CallFault>, rung: ModelRung) -> Decided {
-        if let Some(reason) = self.known().too_late(self.index, self.now_ms)? {
+        if let Some(reason) = self.too_late(self.clock.now_ms)? {
             return self.fail_late(reason, Some(fault));
         }
         let planned = self.planned()?;
@@ -48,7 +48,7 @@ impl StepMachine<'_> {
             ModelRung::Context => step.rungs.context += 1,
         }
         let (asked, deadline_ms) = (*step.asked_mut(rung), step.deadline_ms);
-        if self.started.targets.is_empty() {
+        if self.context.started.targets.is_empty() {
             let reason = self.known().reason_without_model(self.index, &fault)?;
             return self.on_no_advice(Repair { rung, fault }, NoAnswer::GaveUp(reason));
         }
@@ -59,12 +59,12 @@ impl StepMachine<'_> {
             }
         };
         let request =
-            limits.to_model_request(self.known().with_attachments(messages)).with_format(ResponseFormat::Json);
+            limits.to_model_request(self.known().messages_with_attachments(messages)).with_format(ResponseFormat::Json);
         let (kind, purpose) = question_kind(rung);
         let id = (EffectOwner::Step(planned.id.clone()), kind);
         let mut consultation = Consultation::open(id, asked, purpose, request, self.known().rotation());
         if let Some(deadline_ms) = deadline_ms {
-            consultation.set_deadline(deadline_ms, self.now_ms);
+            consultation.set_deadline(deadline_ms, self.clock.now_ms);
         }
         let consultation = Box::new(consultation);
         self.set_stage(Stage::Consulting { rung, fault: Arc::clone(&fault), consultation })?;
@@ -119,7 +119,7 @@ impl StepMachine<'_> {
             let planned = self.planned()?;
             let state = self.known().repair_state(self.step()?, planned, fault);
             let resend = self.known().resend_policy(planned);
-            let ladder = LadderPolicy { resend: &resend, ..self.started.policy.ladder() };
+            let ladder = LadderPolicy { resend: &resend, ..self.context.started.policy.ladder() };
             return match resend_or_give_up(fault, state, ladder) {
                 Remedy::GiveUp(words) => self.no_help(repair, words, (NoHelp::Declined, cause)),
                 remedy => self.apply_remedy(repair.fault, remedy),
@@ -171,7 +171,7 @@ impl StepMachine<'_> {
         reason: String,
         (why, cause): (NoHelp, RejectionCause),
     ) -> Decided {
-        if !self.started.targets.is_empty() {
+        if !self.context.started.targets.is_empty() {
             let uses = self.step()?.uses(rung);
             let detail = MendDetail::NotByModel { uses, cause };
             self.add_mend(rung.into(), MendEffect::NoHelp, reason.clone(), detail)?;
@@ -179,7 +179,7 @@ impl StepMachine<'_> {
         let state = self.known().repair_state(self.step()?, self.planned()?, &fault);
         let may_pass = fault.status().is_none_or(|status| status >= 500) && !fault.is_type_error();
         let resend = self.known().resend_policy(self.planned()?);
-        let ladder = LadderPolicy { resend: &resend, ..self.started.policy.ladder() };
+        let ladder = LadderPolicy { resend: &resend, ..self.context.started.policy.ladder() };
         let next = match (rung, why) {
             // No model judged the failure: one that can pass by itself may still do so.
             (_, NoHelp::Unusable | NoHelp::Unavailable) if may_pass => resend_or_give_up(&fault, state, ladder),
@@ -195,7 +195,7 @@ impl StepMachine<'_> {
     }
 }
 
-impl Knowledge<'_> {
+impl StepContext<'_> {
     /// Temperature and length of the answer on a rung.
     fn answer_limits(&self, planned: &PlannedStep, rung: ModelRung) -> Sampling {
         let asking = &self.policy().asking;

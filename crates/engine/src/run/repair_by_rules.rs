@@ -11,10 +11,11 @@ use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::{SideEffect, Value};
 
 use super::correction::{Correction, changed_text};
-use super::knowledge::Knowledge;
+use super::knowledge::StepContext;
 use super::planned;
 use super::step_machine::StepMachine;
 use super::step_run::StepRun;
+use crate::event::Started;
 use crate::internal_error::Decided;
 use crate::record::MendDetail;
 
@@ -64,19 +65,19 @@ impl StepMachine<'_> {
     }
 }
 
-impl<'a> Knowledge<'a> {
+impl Started {
     /// The repair by rules, which the gate may let a person decide.
     fn rule_repair(&self, planned: &PlannedStep, call: &RejectedCall<'_>) -> Option<RuleRepair> {
         if let Some(repair) = repair_by_rules(call.clone()) {
             return Some(repair);
         }
-        let is_free = self.policy().mending.rule_changes == RuleChanges::BySideEffect;
-        if !is_free || self.policy().people == PeoplePolicy::Nobody || self.side_effect(planned) == SideEffect::Read {
+        let is_free = self.policy.mending.rule_changes == RuleChanges::BySideEffect;
+        if !is_free || self.policy.people == PeoplePolicy::Nobody || self.side_effect(planned) == SideEffect::Read {
             return None;
         }
         // Any other change that is not sent at once is left to a model, and to a person only if there is no model.
         let all = || repair_by_rules(RejectedCall { allowed_changes: AllowedChanges::Any, ..call.clone() });
-        propose_sum(call).or_else(|| self.started.targets.is_empty().then(all).flatten())
+        propose_sum(call).or_else(|| self.targets.is_empty().then(all).flatten())
     }
 
     /// Whether any call of a step may have changed something already. Such a call is not corrected and sent under another
@@ -84,7 +85,9 @@ impl<'a> Knowledge<'a> {
     pub(super) fn may_have_happened(&self, planned: &PlannedStep, step: &StepRun, fault: &CallFault) -> bool {
         step.may_have_happened(self.side_effect(planned), Some(fault))
     }
+}
 
+impl<'a> StepContext<'a> {
     /// Whether an error speaks of the parameters that were sent.
     pub(super) fn is_about_input(&self, index: StepIndex, fault: &CallFault) -> Decided<bool> {
         let (planned, step) = (planned(self.plan, index)?, self.steps.get(index)?);

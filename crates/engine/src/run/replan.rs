@@ -16,7 +16,7 @@ use reknit_plan::{
 use reknit_protocol::{Plan, SideEffect, StepId};
 
 use super::finish::left_out_report;
-use super::knowledge::{Knowledge, SecondPlan};
+use super::knowledge::{PlanContext, SecondPlan, StepContext};
 use super::stage::Stage;
 use super::state::{Phase, PlanApproval};
 use super::step_run::StepRun;
@@ -339,20 +339,22 @@ impl<'a> SecondPlan<'a> {
     }
 }
 
-impl<'a> Knowledge<'a> {
+impl PlanContext<'_> {
     /// Whether the planner is asked, or was asked, for a plan of what is missing.
     pub(super) fn is_replanning(&self) -> bool {
         self.planning.plan.is_some()
-    }
-
-    fn is_done(&self, index: StepIndex) -> bool {
-        self.steps.get(index).is_ok_and(|step| matches!(step.stage(), Stage::Done(_)))
     }
 
     /// Whether a step belongs to a second plan, also as an item of a loop.
     pub(super) fn is_of_second_plan(&self, planned: &PlannedStep) -> bool {
         let id = self.loop_of(planned).unwrap_or_else(|| planned.id.clone());
         self.planning.replannings.iter().any(|replanning| replanning.added.contains(&id))
+    }
+}
+
+impl<'a> StepContext<'a> {
+    fn is_done(&self, index: StepIndex) -> bool {
+        self.steps.get(index).is_ok_and(|step| matches!(step.stage(), Stage::Done(_)))
     }
 
     /// The failed step of the first plan that a step of a second plan replaces: it has the same capability, if possible of the

@@ -13,12 +13,13 @@ use reknit_protocol::{EffectKind, EffectOwner, Object, Plan, SideEffect, Step, e
 
 use super::consultations::{NoAnswer, Topic};
 use super::finish::left_out_report;
-use super::knowledge::Knowledge;
+use super::knowledge::PlanContext;
 use super::state::{LostParameters, Phase, RejectedPlan, Stop};
 use super::status::RunEnd;
 use super::steps::Steps;
 use super::{Run, joined};
 use crate::consult::Consultation;
+use crate::event::Started;
 use crate::internal_error::Decided;
 use crate::policy::Sampling;
 use crate::record::{PlanRejection, Record, RunRecord};
@@ -50,7 +51,7 @@ impl Run {
             Ok(messages) => messages,
             Err(error) => return self.select_by_search(error.to_string()),
         };
-        let messages = self.known().with_attachments(messages);
+        let messages = self.known().messages_with_attachments(messages);
         let request = self.policy().asking.choice.to_model_request(messages).with_format(ResponseFormat::Json);
         let id = (EffectOwner::Plan, EffectKind::Select);
         let consultation = Consultation::open(
@@ -120,7 +121,7 @@ impl Run {
         let format = plan_json_schema(&shown, self.policy().planning.language)
             .map_or(ResponseFormat::Json, |schema| ResponseFormat::Schema { name: "plan".to_owned(), schema });
         let request = Sampling { max_tokens, ..sampling }
-            .to_model_request(self.known().with_attachments(messages))
+            .to_model_request(self.known().messages_with_attachments(messages))
             .with_format(format);
         let id = (EffectOwner::Plan, EffectKind::Ask);
         let consultation = Consultation::open(id, asked, Purpose::PlanGeneration, request, self.known().rotation());
@@ -282,39 +283,41 @@ impl Run {
     }
 }
 
-impl<'a> Knowledge<'a> {
-    pub(super) fn shown_tools(self) -> Cow<'a, Catalogue> {
-        match &self.planning.choice {
-            Some(choice) => Cow::Owned(self.catalogue().restricted_to(&choice.shown)),
-            None => Cow::Borrowed(self.catalogue()),
-        }
-    }
-
+impl Started {
     /// The plan in a model's text and the repairs it needed, or why there is none.
     fn read_plan(&self, text: &str) -> Result<(Plan, Vec<String>), String> {
-        let (mut plan, reading) = read_plan(text, &self.started.request).map_err(|error| error_chain(&error))?;
+        let (mut plan, reading) = read_plan(text, &self.request).map_err(|error| error_chain(&error))?;
         let mut repairs: Vec<String> = reading.fixes.iter().map(|fix| fix.kind.description().to_owned()).collect();
         repairs.dedup();
-        if self.policy().planning.language == PlanLanguage::Controls {
-            repairs.extend(place_controls(&mut plan, self.catalogue()).iter().map(ToString::to_string));
+        if self.policy.planning.language == PlanLanguage::Controls {
+            repairs.extend(place_controls(&mut plan, &self.catalogue).iter().map(ToString::to_string));
         }
         Ok((plan, repairs))
     }
 
     /// Whether the call of a step changes nothing.
     pub(super) fn only_reads(&self, step: &Step) -> bool {
-        self.policy().effects.class_of_step(step, self.catalogue()) == Some(SideEffect::Read)
+        self.policy.effects.class_of_step(step, &self.catalogue) == Some(SideEffect::Read)
     }
 
     /// The calls that are made again and again although they do not only read.
     pub(super) fn read_call_problems(&self, plan: &Plan) -> Vec<PlanProblem> {
-        check_read_calls(plan, |step| self.policy().effects.class_of_step(step, self.catalogue()))
+        check_read_calls(plan, |step| self.policy.effects.class_of_step(step, &self.catalogue))
     }
 
     /// Adds what the configuration expects of results. A plan that is only written does not get it.
     pub(super) fn add_confirmations(&self, plan: &mut Plan) {
-        if !self.policy().planning.only {
-            self.policy().effects.add_confirmations(plan);
+        if !self.policy.planning.only {
+            self.policy.effects.add_confirmations(plan);
+        }
+    }
+}
+
+impl<'a> PlanContext<'a> {
+    pub(super) fn shown_tools(self) -> Cow<'a, Catalogue> {
+        match &self.planning.choice {
+            Some(choice) => Cow::Owned(self.catalogue().restricted_to(&choice.shown)),
+            None => Cow::Borrowed(self.catalogue()),
         }
     }
 }

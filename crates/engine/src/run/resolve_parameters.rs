@@ -16,7 +16,7 @@ use reknit_protocol::{Object, SideEffect, StepId, Value, truncate};
 
 use super::Run;
 use super::correction::{Correction, NoHelp, Repair, changed_text};
-use super::knowledge::Knowledge;
+use super::knowledge::{PlanContext, StepContext};
 use super::stage::Stage;
 use super::step_machine::StepMachine;
 use crate::effect::AskedBy;
@@ -101,24 +101,7 @@ impl StepMachine<'_> {
     }
 }
 
-impl<'a> Knowledge<'a> {
-    /// Temperature and length of a model's answer about the missing values of a step.
-    pub(super) fn resolution_sampling(&self, planned: &PlannedStep) -> Sampling {
-        let sampling = self.policy().asking.resolution;
-        let missing = u32::try_from(self.missing(planned).len()).unwrap_or(u32::MAX);
-        let max_tokens = TOKENS_PER_VALUE.saturating_mul(missing).saturating_add(sampling.max_tokens);
-        Sampling { max_tokens, ..sampling }
-    }
-
-    /// Binds the parameters of a step from its plan and the results so far.
-    pub(super) fn binding(&self, planned: &PlannedStep) -> Binding {
-        let results = self.results(Some(planned));
-        let known = self.learned_for(planned);
-        let wire_from = wire_sources(planned);
-        let binding = bind_with_mappings(&planned.parameters, &results, &wire_from, planned.schema.as_deref(), &known);
-        self.without_placeholders(planned, binding)
-    }
-
+impl<'a> PlanContext<'a> {
     /// The learned mappings that apply to a step, with the earlier steps whose results they read.
     fn learned_for(self, planned: &'a PlannedStep) -> Vec<MappingCandidate<'a>> {
         let name = capability(planned);
@@ -159,6 +142,44 @@ impl<'a> Knowledge<'a> {
         indices
     }
 
+    /// Reads the values that a model wrote for a step by the rules for a model's plan. Values that the call already has are
+    /// not looked at: the plan may say that such a text is meant.
+    pub(super) fn read_references(&self, planned: &PlannedStep, current: &Object, values: &Object) -> ReadValues {
+        let is_new = |(name, value): &(&str, &Value)| current.get(name) != Some(*value);
+        let new: Object = values.iter().filter(is_new).map(|(name, value)| (name.to_owned(), value.clone())).collect();
+        let plan = self.planning.plan.as_ref().or(self.started.plan.as_ref());
+        let mut read = match plan {
+            Some(plan) => read_values(plan, self.catalogue(), &planned.id, &new),
+            // The calls of a session cannot refer to each other.
+            None => ReadValues { values: new, fixes: Vec::new(), doubtful: Vec::new() },
+        };
+        let mut all = values.clone();
+        for (name, value) in std::mem::take(&mut read.values) {
+            all.insert(name, value);
+        }
+        read.values = all;
+        read
+    }
+}
+
+impl StepContext<'_> {
+    /// Temperature and length of a model's answer about the missing values of a step.
+    pub(super) fn resolution_sampling(&self, planned: &PlannedStep) -> Sampling {
+        let sampling = self.policy().asking.resolution;
+        let missing = u32::try_from(self.missing(planned).len()).unwrap_or(u32::MAX);
+        let max_tokens = TOKENS_PER_VALUE.saturating_mul(missing).saturating_add(sampling.max_tokens);
+        Sampling { max_tokens, ..sampling }
+    }
+
+    /// Binds the parameters of a step from its plan and the results so far.
+    pub(super) fn binding(&self, planned: &PlannedStep) -> Binding {
+        let results = self.results(Some(planned));
+        let known = self.learned_for(planned);
+        let wire_from = wire_sources(planned);
+        let binding = bind_with_mappings(&planned.parameters, &results, &wire_from, planned.schema.as_deref(), &known);
+        self.without_placeholders(planned, binding)
+    }
+
     /// The parameters of a step that have no value. They follow from the plan and the results, so they are not stored.
     pub(super) fn missing(&self, planned: &PlannedStep) -> Vec<UnboundParameter> {
         match self.binding(planned) {
@@ -183,25 +204,6 @@ impl<'a> Knowledge<'a> {
         refuse_doubtful(&read, parameters, &supplied.bound.parameters)?;
         self.require_all(planned, &supplied.bound.parameters)?;
         Ok((supplied, fixes_text(&read)))
-    }
-
-    /// Reads the values that a model wrote for a step by the rules for a model's plan. Values that the call already has are
-    /// not looked at: the plan may say that such a text is meant.
-    pub(super) fn read_references(&self, planned: &PlannedStep, current: &Object, values: &Object) -> ReadValues {
-        let is_new = |(name, value): &(&str, &Value)| current.get(name) != Some(*value);
-        let new: Object = values.iter().filter(is_new).map(|(name, value)| (name.to_owned(), value.clone())).collect();
-        let plan = self.planning.plan.as_ref().or(self.started.plan.as_ref());
-        let mut read = match plan {
-            Some(plan) => read_values(plan, self.catalogue(), &planned.id, &new),
-            // The calls of a session cannot refer to each other.
-            None => ReadValues { values: new, fixes: Vec::new(), doubtful: Vec::new() },
-        };
-        let mut all = values.clone();
-        for (name, value) in std::mem::take(&mut read.values) {
-            all.insert(name, value);
-        }
-        read.values = all;
-        read
     }
 
     /// Requires a value for every parameter that the plan gives before the first call, optional ones too: an order without

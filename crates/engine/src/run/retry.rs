@@ -8,13 +8,14 @@ use reknit_model_api::Money;
 use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::SideEffect;
 
-use super::knowledge::Knowledge;
+use super::knowledge::StepContext;
 use super::stage::Stage;
 use super::state::{PaidAgain, Phase, PlanApproval, State};
 use super::step_machine::StepMachine;
 use super::step_run::{Reopened, StepRun};
 use super::{Run, planned};
 use crate::answer::Status;
+use crate::event::Started;
 use crate::internal_error::Decided;
 use crate::record::RunRecord;
 
@@ -151,7 +152,7 @@ impl State {
     }
 }
 
-impl Knowledge<'_> {
+impl Started {
     /// Whether a retry would do anything about a step. A call that was made is not made again to get another result.
     fn can_go_on(&self, planned: &PlannedStep, step: &StepRun) -> bool {
         match step.stage() {
@@ -163,7 +164,9 @@ impl Knowledge<'_> {
             _ => true,
         }
     }
+}
 
+impl StepContext<'_> {
     /// Whether the items of a step are all done, if it has any. Otherwise its result is not complete.
     fn has_done_items(&self, index: StepIndex) -> Decided<bool> {
         for item in &self.steps.items(index).indices {

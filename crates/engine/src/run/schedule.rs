@@ -9,8 +9,7 @@ use reknit_protocol::{
     CallTool, CapabilityName, EffectId, EffectKind, Object, SideEffect, StepId, ToolName, Value, join_first,
 };
 
-use super::knowledge::Knowledge;
-use super::knowledge::read_call;
+use super::knowledge::{Knowledge, PlanContext, read_call};
 use super::parameter_leaves::display_path;
 use super::resolve_parameters::found_names;
 use super::resolve_parameters::unbound_message;
@@ -20,6 +19,7 @@ use super::step_machine::StepMachine;
 use super::{Run, planned};
 use crate::admitted_call::admit;
 use crate::digest::idempotency_key;
+use crate::event::Started;
 use crate::gate::{Finding, GateVerdict, Pass, joined};
 use crate::internal_error::Decided;
 use crate::record::{MendDetail, RunRecord, StepDescription, StepEnd};
@@ -84,7 +84,7 @@ impl Run {
 impl StepMachine<'_> {
     /// Binds a step whose dependencies are done; skips a step that lost one.
     fn leave_waiting(&mut self) -> Decided<bool> {
-        let plan = self.plan;
+        let plan = self.context.plan;
         let planned = self.planned()?;
         let mut dependencies: Vec<(&StepId, &Stage)> = Vec::with_capacity(planned.dependencies.len());
         for (id, at) in planned.dependencies.iter().zip(&planned.dependency_indices) {
@@ -248,7 +248,9 @@ impl StepMachine<'_> {
         let asked = step.rungs.resolution_asked > step.before_retry.resolutions;
         match self.policy().mending.resolution {
             ResolutionPolicy::Once
-                if !asked && !self.started.targets.is_empty() && !self.known().nobody_approves(self.index)? =>
+                if !asked
+                    && !self.context.started.targets.is_empty()
+                    && !self.known().nobody_approves(self.index)? =>
             {
                 self.consult_about(fault, ModelRung::Resolution)
             }
@@ -269,7 +271,7 @@ impl StepMachine<'_> {
         if let Some(result) = self.known().earlier_result(self.index)? {
             return self.confirm(self.planned()?, result);
         }
-        if let Some(reason) = self.known().too_late(self.index, self.now_ms)? {
+        if let Some(reason) = self.too_late(self.clock.now_ms)? {
             return self.fail_late(reason, None);
         }
         if let Some(fault) = self.known().unreadable_dates(self.index, self.planned()?)? {
@@ -335,6 +337,14 @@ impl StepMachine<'_> {
         Ok(())
     }
 
+    /// Moves another step that ends with this one.
+    pub(super) fn set_stage_of(&mut self, index: StepIndex, stage: Stage) -> Decided {
+        let own = std::mem::replace(&mut self.index, index);
+        let decided = self.set_stage(stage);
+        self.index = own;
+        decided
+    }
+
     /// Adds to the list of a step's repairs.
     pub(super) fn add_mend(
         &mut self,
@@ -351,18 +361,46 @@ impl StepMachine<'_> {
     }
 }
 
-impl Knowledge<'_> {
+impl Started {
     /// The pass of a call of our own that confirms or checks what another call did. Fails unless the capability only reads.
     pub(super) fn pass_for_own_read(&self, tool: &ToolName, capability: &CapabilityName) -> Result<Pass, String> {
         let (tool, capability) = (tool.as_str(), capability.as_str());
-        let Some(entry) = self.catalogue().entry(tool, capability) else {
+        let Some(entry) = &self.catalogue.entry(tool, capability) else {
             return Err(format!("there is no capability `{tool}/{capability}`"));
         };
-        let class = self.policy().effects.class(tool, capability, entry.capability.effect);
+        let class = self.policy.effects.class(tool, capability, entry.capability.effect);
         let words = || format!("the side effect class of `{tool}/{capability}` is `{}`, not `read`", class.as_str());
         Pass::for_own_read(class).ok_or_else(words)
     }
 
+    /// A call of a step with these parameters, without what only a step in progress knows.
+    pub(super) fn call_of(&self, planned: &PlannedStep, parameters: &Object) -> CallTool {
+        let id = EffectId::of_step(&planned.id, EffectKind::Call, 1);
+        let (names, timeout_ms) = ((&planned.tool, &planned.capability), self.policy.limits.call_ms);
+        let read = read_call(id, &planned.id, names, parameters.clone(), timeout_ms);
+        CallTool { side_effect: self.side_effect(planned), ..read }
+    }
+
+    /// Whether a call may be made twice without harm.
+    pub(super) fn is_harmless(&self, planned: &PlannedStep) -> bool {
+        matches!(self.side_effect(planned), SideEffect::Read | SideEffect::Idempotent)
+    }
+
+    /// The side effect of a step's call, as declared by the tool or overridden by the policy.
+    pub(super) fn side_effect(&self, planned: &PlannedStep) -> SideEffect {
+        self.policy.effects.class(planned.tool.as_str(), planned.capability.as_str(), planned.declared)
+    }
+}
+
+impl PlanContext<'_> {
+    /// Whether no model can help: a person approves every value that it finds, and nobody can be asked.
+    fn nobody_approves(&self, index: StepIndex) -> Decided<bool> {
+        let is_unsafe = self.side_effect(planned(self.plan, index)?) == SideEffect::Unsafe;
+        Ok(is_unsafe && self.policy().people == PeoplePolicy::Nobody)
+    }
+}
+
+impl Knowledge<'_> {
     /// Why a call that changes something is not sent with these dates, unless a person approved it: a tool could only guess which
     /// days they are.
     fn unreadable_dates(&self, index: StepIndex, planned: &PlannedStep) -> Decided<Option<CallFault>> {
@@ -387,32 +425,8 @@ impl Knowledge<'_> {
             id: EffectId::of_step(&planned.id, EffectKind::Call, step.counts.calls + 1),
             idempotency_key: (call.side_effect != SideEffect::Read).then(key),
             business_key: self.business_key(planned, &step.parameters),
-            timeout_ms: self.call_timeout_ms(step),
+            timeout_ms: self.clock.call_timeout_ms(step),
             ..call
         })
-    }
-
-    /// A call of a step with these parameters, without what only a step in progress knows.
-    pub(super) fn call_of(&self, planned: &PlannedStep, parameters: &Object) -> CallTool {
-        let id = EffectId::of_step(&planned.id, EffectKind::Call, 1);
-        let (names, timeout_ms) = ((&planned.tool, &planned.capability), self.policy().limits.call_ms);
-        let read = read_call(id, &planned.id, names, parameters.clone(), timeout_ms);
-        CallTool { side_effect: self.side_effect(planned), ..read }
-    }
-
-    /// Whether no model can help: a person approves every value that it finds, and nobody can be asked.
-    fn nobody_approves(&self, index: StepIndex) -> Decided<bool> {
-        let is_unsafe = self.side_effect(planned(self.plan, index)?) == SideEffect::Unsafe;
-        Ok(is_unsafe && self.policy().people == PeoplePolicy::Nobody)
-    }
-
-    /// Whether a call may be made twice without harm.
-    pub(super) fn is_harmless(&self, planned: &PlannedStep) -> bool {
-        matches!(self.side_effect(planned), SideEffect::Read | SideEffect::Idempotent)
-    }
-
-    /// The side effect of a step's call, as declared by the tool or overridden by the policy.
-    pub(super) fn side_effect(&self, planned: &PlannedStep) -> SideEffect {
-        self.policy().effects.class(planned.tool.as_str(), planned.capability.as_str(), planned.declared)
     }
 }

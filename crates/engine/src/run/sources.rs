@@ -6,10 +6,11 @@ use reknit_expressions::{StepResult, StepResults, abridge_results};
 use reknit_plan::{CheckedPlan, INPUTS, ITEM, OnFailure, PlanAuthor, PlannedStep, REPLY, RESULT, StepIndex};
 use reknit_protocol::{StepId, Value};
 
-use super::knowledge::Knowledge;
+use super::knowledge::{PlanContext, StepContext};
 use super::stage::Stage;
 use super::step_run::StepRun;
 use super::steps::Steps;
+use crate::event::Started;
 use crate::internal_error::Decided;
 use crate::metadata::Metadata;
 use crate::policy::Policy;
@@ -35,7 +36,29 @@ pub(super) struct Results<'a> {
     pub(super) visible: Option<HashSet<StepIndex>>,
 }
 
-impl<'a> Knowledge<'a> {
+impl Started {
+    /// Whether a person wrote the plan, so that its inputs and instructions support a correction.
+    pub(super) fn is_plan_of_person(&self) -> bool {
+        self.author() == PlanAuthor::Person
+    }
+}
+
+impl PlanContext<'_> {
+    /// The names that the parameters of a step can refer to.
+    pub(super) fn source_ids(&self, planned: &PlannedStep) -> Vec<StepId> {
+        let steps = self.plan.written_steps().iter().map(|planned| planned.id.clone());
+        let inputs = self.inputs.map(|_| INPUTS.into());
+        steps.chain(inputs).chain(planned.item.map(|_| ITEM.into())).collect()
+    }
+
+    /// The sources whose values support a correction. What a model wrote as the default of an input is its own word.
+    pub(super) fn evidence_ids(&self, planned: &PlannedStep) -> Vec<StepId> {
+        let has_evidence = |id: &StepId| id.as_str() != INPUTS || self.is_plan_of_person();
+        self.source_ids(planned).into_iter().filter(has_evidence).collect()
+    }
+}
+
+impl<'a> StepContext<'a> {
     /// The sources that parameters and outputs are bound from.
     pub(super) fn results(self, asking: Option<&'a PlannedStep>) -> Results<'a> {
         let item = asking.and_then(|planned| self.loops.item_of(planned));
@@ -62,24 +85,6 @@ impl<'a> Knowledge<'a> {
             }
         }
         Ok(results)
-    }
-
-    /// The names that the parameters of a step can refer to.
-    pub(super) fn source_ids(&self, planned: &PlannedStep) -> Vec<StepId> {
-        let steps = self.plan.written_steps().iter().map(|planned| planned.id.clone());
-        let inputs = self.inputs.map(|_| INPUTS.into());
-        steps.chain(inputs).chain(planned.item.map(|_| ITEM.into())).collect()
-    }
-
-    /// The sources whose values support a correction. What a model wrote as the default of an input is its own word.
-    pub(super) fn evidence_ids(&self, planned: &PlannedStep) -> Vec<StepId> {
-        let has_evidence = |id: &StepId| id.as_str() != INPUTS || self.is_plan_of_person();
-        self.source_ids(planned).into_iter().filter(has_evidence).collect()
-    }
-
-    /// Whether a person wrote the plan, so that its inputs and instructions support a correction.
-    pub(super) fn is_plan_of_person(&self) -> bool {
-        self.author() == PlanAuthor::Person
     }
 
     /// The names of the values that a model is shown about a step: the fields of the results before it and of the inputs.

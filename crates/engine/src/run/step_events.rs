@@ -11,12 +11,13 @@ use reknit_protocol::{CallTool, EffectId, EffectKind, Value};
 
 use super::Run;
 use super::correction::Correction;
-use super::knowledge::Knowledge;
+use super::knowledge::{Knowledge, StepContext};
 use super::stage::Stage;
 use super::step_machine::StepMachine;
 use super::step_run::StepRun;
 use crate::digest::jitter;
 use crate::effect::{AskedBy, Question};
+use crate::event::Started;
 use crate::event::{DecidedBy, Decision, EventKind};
 use crate::internal_error::{Decided, InternalError};
 use crate::record::{CallEnd, MendDetail, RunRecord, WaitReason};
@@ -79,7 +80,7 @@ impl StepMachine<'_> {
             }
             EventKind::ToolAnswered { reply, .. } => {
                 self.settle_session(reply)?;
-                (CallEnd::of_reply(reply), self.known().verdict_of(self.planned()?, reply))
+                (CallEnd::of_reply(reply), self.known().verdict_of(self.planned()?, reply, self.clock.now_ms))
             }
             EventKind::ToolFailed { failure, .. } => (CallEnd::of_failure(failure), classify_failure(failure)),
             EventKind::Interrupted { .. } => {
@@ -120,7 +121,7 @@ impl StepMachine<'_> {
         if let Some(reason) = self.account.immediate_stop() {
             return self.set_stage(Stage::Failed { reason, fault: Some(fault) });
         }
-        if let Some(reason) = self.known().too_late(self.index, self.now_ms)? {
+        if let Some(reason) = self.too_late(self.clock.now_ms)? {
             return self.fail_late(reason, Some(fault));
         }
         let about_input = match &verdict {
@@ -136,7 +137,7 @@ impl StepMachine<'_> {
             return Ok(());
         }
         let resend = self.known().resend_policy(planned);
-        let ladder = LadderPolicy { resend: &resend, ..self.started.policy.ladder() };
+        let ladder = LadderPolicy { resend: &resend, ..self.context.started.policy.ladder() };
         let remedy = choose_remedy(&verdict, side_effect, RepairState { about_input, ..state }, ladder)
             .ok_or_else(|| InternalError::new("a failed call has no remedy"))?;
         self.note_exhausted_feedback(&verdict, &remedy)?;
@@ -174,7 +175,7 @@ impl StepMachine<'_> {
         step.counts.resends += 1;
         let times = step.counts.resends;
         let id = EffectId::of_step(&planned.id, EffectKind::RetryWait, step.before_retry.resends + times);
-        let rules = &self.started.policy.resend;
+        let rules = &self.context.started.policy.resend;
         // The jitter below adds up to a quarter, and stays within the longest wait.
         let most_ms = rules.max_ms.saturating_mul(4) / 5;
         let doubled = rules.base_ms.saturating_mul(1u64.checked_shl(times - 1).unwrap_or(u64::MAX)).min(most_ms);
@@ -184,14 +185,14 @@ impl StepMachine<'_> {
             FaultOrigin::Local | FaultOrigin::Transport(_) | FaultOrigin::Status(_) => {
                 let wait_ms = doubled.max(min_wait_ms);
                 // Callers that failed together must not come back together.
-                wait_ms.saturating_add(jitter(self.started.seed, &id.to_string(), wait_ms / 4))
+                wait_ms.saturating_add(jitter(self.context.started.seed, &id.to_string(), wait_ms / 4))
             }
         };
         let words = format!("sent again after {wait_ms} ms, for {fault}");
         let detail = MendDetail::Resent { times, fault: Arc::clone(&fault) };
         self.add_mend(Rung::Resend, MendEffect::Applied, words, detail)?;
-        let until_ms = self.now_ms.saturating_add_unsigned(wait_ms);
-        if let Some(reason) = self.known().too_late(self.index, until_ms)? {
+        let until_ms = self.clock.now_ms.saturating_add_unsigned(wait_ms);
+        if let Some(reason) = self.too_late(until_ms)? {
             return self.fail_late(reason, Some(fault));
         }
         self.wait(id, until_ms, WaitReason::Retry)
@@ -253,32 +254,41 @@ impl StepMachine<'_> {
     }
 }
 
-impl Knowledge<'_> {
+impl Started {
     /// What the meaning of a reply to a step's call depends on.
-    pub(super) fn reply_context<'s>(&self, planned: &'s PlannedStep) -> ReplyContext<'s> {
+    pub(super) fn reply_context<'s>(&self, planned: &'s PlannedStep, now_ms: i64) -> ReplyContext<'s> {
         let announced = planned.announced.as_deref();
         let kind = announced.and_then(|schema| schema.get("type")).and_then(Value::as_str);
         let has_properties = announced.is_some_and(|schema| schema.get("properties").is_some());
         ReplyContext {
-            errors_in_success: self.policy().errors_in_success.get(planned.tool.as_str()).copied().unwrap_or_default(),
+            errors_in_success: self.policy.errors_in_success.get(planned.tool.as_str()).copied().unwrap_or_default(),
             error_fields: planned.error_fields.as_ref(),
             announces_data: has_properties || matches!(kind, Some("object" | "array")),
-            ..ReplyContext::new(self.side_effect(planned), self.now_ms)
+            ..ReplyContext::new(self.side_effect(planned), now_ms)
         }
-    }
-
-    /// The failure of a call that was in progress when the run stopped. If the drain time is over, the run gave it up;
-    /// otherwise another process took over from one that is gone.
-    fn abandoned_call(&self) -> CallFault {
-        let drain_ms = self.policy().limits.drain_ms;
-        let waited_ms = self.account.stopped_ms.map_or(0, |since| ms_between(since, self.now_ms));
-        if waited_ms < drain_ms { CallFault::interrupted() } else { CallFault::abandoned(drain_ms) }
     }
 
     /// How a call of a step is sent again: as the policy says, but as often as the plan says.
     pub(super) fn resend_policy(&self, planned: &PlannedStep) -> ResendPolicy {
-        let policy = &self.policy().resend;
+        let policy = &self.policy.resend;
         ResendPolicy { times: planned.controls.resends.unwrap_or(policy.times), ..policy.clone() }
+    }
+}
+
+impl StepContext<'_> {
+    /// The parameters of a step as JSON, for prompts.
+    pub(super) fn parameters_text(&self, index: StepIndex) -> Decided<String> {
+        Ok(Value::Object(self.steps.get(index)?.parameters.clone()).to_pretty())
+    }
+}
+
+impl Knowledge<'_> {
+    /// The failure of a call that was in progress when the run stopped. If the drain time is over, the run gave it up;
+    /// otherwise another process took over from one that is gone.
+    fn abandoned_call(&self) -> CallFault {
+        let drain_ms = self.policy().limits.drain_ms;
+        let waited_ms = self.account.stopped_ms.map_or(0, |since| ms_between(since, self.clock.now_ms));
+        if waited_ms < drain_ms { CallFault::interrupted() } else { CallFault::abandoned(drain_ms) }
     }
 
     /// The call that just failed. It is built like the next call, with the ordinal of the last one.
@@ -286,11 +296,6 @@ impl Knowledge<'_> {
         let call = self.next_call(index)?;
         let calls = self.steps.get(index)?.counts.calls;
         Ok(CallTool { id: EffectId::of_step(&call.step, EffectKind::Call, calls), ..call })
-    }
-
-    /// The parameters of a step as JSON, for prompts.
-    pub(super) fn parameters_text(&self, index: StepIndex) -> Decided<String> {
-        Ok(Value::Object(self.steps.get(index)?.parameters.clone()).to_pretty())
     }
 
     // The progress guard: when steps keep failing in the same way at the same tool although models were asked each time, models

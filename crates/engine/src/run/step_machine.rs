@@ -13,17 +13,17 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use reknit_plan::{CheckedPlan, PlannedStep, StepIndex};
-use reknit_protocol::{CapabilityName, ToolName, Value};
+use reknit_plan::{PlannedStep, StepIndex};
+use reknit_protocol::{CapabilityName, ToolName};
 use reknit_salvage::Schema;
 
 use super::Run;
-use super::knowledge::Knowledge;
-use super::state::{Account, ActiveClock, Planning, RuledOut};
+use super::knowledge::{Knowledge, PlanContext, StepContext};
+use super::run_clock::RunClock;
+use super::state::{Account, RuledOut, State};
 use super::step_run::StepRun;
 use super::steps::LoopLists;
 use super::steps::Steps;
-use crate::event::Started;
 use crate::internal_error::Decided;
 use crate::policy::Policy;
 use crate::record::{Record, RecordKind};
@@ -31,13 +31,8 @@ use crate::record::{Record, RecordKind};
 /// A step, what it knows of its run, and what it may change.
 pub(super) struct StepMachine<'r> {
     pub(super) index: StepIndex,
-    pub(super) started: &'r Started,
-    pub(super) request: &'r str,
-    pub(super) plan: &'r CheckedPlan,
-    pub(super) inputs: Option<&'r Value>,
-    pub(super) planning: &'r Planning,
-    pub(super) clock: &'r ActiveClock,
-    pub(super) now_ms: i64,
+    pub(super) context: PlanContext<'r>,
+    pub(super) clock: RunClock<'r>,
     /// The number of the event that is being applied.
     pub(super) event: u64,
     pub(super) steps: &'r mut Steps,
@@ -53,20 +48,17 @@ pub(super) struct StepMachine<'r> {
 impl Run {
     /// The machine of a step.
     pub(super) fn at(&mut self, index: StepIndex) -> StepMachine<'_> {
+        let Self { started, shown_request, plan, inputs, state, .. } = self;
+        let State { planning, steps, account, ruled_out, clock, now_ms, events, .. } = state;
         StepMachine {
             index,
-            started: &self.started,
-            request: &self.shown_request,
-            plan: &self.plan,
-            inputs: self.inputs.as_ref(),
-            planning: &self.state.planning,
-            clock: &self.state.clock,
-            now_ms: self.state.now_ms,
-            event: self.state.events.saturating_sub(1),
-            steps: &mut self.state.steps,
+            context: PlanContext { started, request: shown_request, plan, inputs: inputs.as_ref(), planning },
+            clock: RunClock { limits: &started.policy.limits, active: clock, now_ms: *now_ms },
+            event: events.saturating_sub(1),
+            steps,
             loops: &mut self.loops,
-            account: &mut self.state.account,
-            ruled_out: &mut self.state.ruled_out,
+            account,
+            ruled_out,
             records: &mut self.records,
             fresh_results: &mut self.fresh_results,
             result_schemas: &mut self.result_schemas,
@@ -75,41 +67,12 @@ impl Run {
 }
 
 impl<'r> StepMachine<'r> {
-    /// The machine of another step: an item of this loop, or a step that ends with this one.
-    pub(super) fn at(&mut self, index: StepIndex) -> StepMachine<'_> {
-        StepMachine {
-            index,
-            started: self.started,
-            request: self.request,
-            plan: self.plan,
-            inputs: self.inputs,
-            planning: self.planning,
-            clock: self.clock,
-            now_ms: self.now_ms,
-            event: self.event,
-            steps: self.steps,
-            loops: self.loops,
-            account: self.account,
-            ruled_out: self.ruled_out,
-            records: self.records,
-            fresh_results: self.fresh_results,
-            result_schemas: self.result_schemas,
-        }
-    }
-
     pub(super) fn known(&self) -> Knowledge<'_> {
         Knowledge {
-            started: self.started,
-            request: self.request,
-            plan: self.plan,
-            inputs: self.inputs,
-            planning: self.planning,
-            steps: self.steps,
-            loops: self.loops,
+            context: StepContext { context: self.context, steps: self.steps, loops: self.loops },
             account: self.account,
             ruled_out: self.ruled_out,
             clock: self.clock,
-            now_ms: self.now_ms,
         }
     }
 
@@ -119,11 +82,16 @@ impl<'r> StepMachine<'r> {
 
     /// The step as it is written in the plan.
     pub(super) fn planned(&self) -> Decided<&'r PlannedStep> {
-        super::planned(self.plan, self.index)
+        super::planned(self.context.plan, self.index)
     }
 
     pub(super) fn policy(&self) -> &'r Policy {
-        &self.started.policy
+        &self.context.started.policy
+    }
+
+    /// Why nothing more is done for the step at `at_ms`, if its deadline has passed by then.
+    pub(super) fn too_late(&self, at_ms: i64) -> Decided<Option<String>> {
+        Ok(self.clock.too_late(self.planned()?, self.step()?, at_ms))
     }
 
     pub(super) fn record(&mut self, record: impl Into<RecordKind>) {

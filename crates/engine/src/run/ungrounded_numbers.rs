@@ -8,7 +8,7 @@ use reknit_plan::PlannedStep;
 use reknit_protocol::{Number, Object, Value};
 use reknit_salvage::Schema;
 
-use super::knowledge::Knowledge;
+use super::knowledge::StepContext;
 use super::step_machine::StepMachine;
 use super::step_run::StepRun;
 use crate::internal_error::Decided;
@@ -41,7 +41,8 @@ impl StepMachine<'_> {
         }
         let insists = step.ungrounded == ungrounded;
         let state = self.known().repair_state(step, planned, fault);
-        let is_last = matches!(context_or_give_up(fault, state, self.started.policy.ladder()), Remedy::GiveUp(_));
+        let is_last =
+            matches!(context_or_give_up(fault, state, self.context.started.policy.ladder()), Remedy::GiveUp(_));
         if insists || is_last {
             return Ok(None);
         }
@@ -54,7 +55,7 @@ impl StepMachine<'_> {
     }
 }
 
-impl Knowledge<'_> {
+impl StepContext<'_> {
     /// Notes for each number that a model wrote what else explains it: the request, or a calculation over results.
     pub(super) fn with_explanations(&self, planned: &PlannedStep, mut bound: BoundParameters) -> BoundParameters {
         let (results, steps) = (self.results_before(planned), self.evidence_ids(planned));

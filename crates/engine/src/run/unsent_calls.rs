@@ -6,16 +6,16 @@
 use std::sync::Arc;
 
 use reknit_mend::{CallFault, MendEffect, Rung};
-use reknit_plan::{PlannedStep, StepIndex};
+use reknit_plan::PlannedStep;
 use reknit_protocol::{BusinessKey, CallTool, EffectId, EffectKind, KeyRule, Object, SideEffect, human_duration};
 
-use super::knowledge::Knowledge;
+use super::Run;
 use super::stage::Stage;
 use super::step_machine::StepMachine;
 use super::step_run::StepRun;
-use super::{Run, planned};
 use crate::business_key::{KeyFinding, KeyHolder, KeySettlement, KnownReceipt, business_key};
 use crate::digest::jitter;
+use crate::event::Started;
 use crate::internal_error::Decided;
 use crate::record::{MendDetail, RunRecord, WaitReason};
 use crate::times::ms_between;
@@ -53,10 +53,10 @@ impl StepMachine<'_> {
     pub(super) fn on_breaker_open(&mut self, until_ms: i64) -> Decided {
         self.account.spent.refund_tool_call();
         let planned = self.planned()?;
-        let (now_ms, max_retry_after_ms) = (self.now_ms, self.policy().resend.max_retry_after_ms);
+        let (now_ms, max_retry_after_ms) = (self.clock.now_ms, self.policy().resend.max_retry_after_ms);
         let late = match self.account.immediate_stop() {
             Some(reason) => Some(reason),
-            None => self.known().too_late(self.index, until_ms)?,
+            None => self.too_late(until_ms)?,
         };
         let step = self.steps.get_mut(self.index)?;
         step.counts.skipped_calls += 1;
@@ -86,7 +86,7 @@ impl StepMachine<'_> {
         let planned = self.planned()?;
         let step = self.step()?;
         let names = (planned.tool.as_str(), planned.capability.as_str());
-        let key = self.known().key_rule(planned).map(|rule| business_key(rule, names, &step.parameters));
+        let key = self.context.key_rule(planned).map(|rule| business_key(rule, names, &step.parameters));
         let Some(Err(field)) = key else { return Ok(()) };
         let description =
             format!("the call has no business key, because `{field}` has no value: an equal call is not recognised");
@@ -118,14 +118,14 @@ impl StepMachine<'_> {
         let doubled = FIRST_WAIT_MS.saturating_mul(1u64.checked_shl(waits - 1).unwrap_or(u64::MAX));
         // The jitter adds up to a quarter, and stays within the longest wait: callers that wait together come back apart.
         let wait_ms = doubled.min(MAX_WAIT_MS * 4 / 5);
-        let wait_ms = wait_ms.saturating_add(jitter(self.started.seed, &id.to_string(), wait_ms / 4));
-        let now_ms = self.now_ms;
+        let wait_ms = wait_ms.saturating_add(jitter(self.context.started.seed, &id.to_string(), wait_ms / 4));
+        let now_ms = self.clock.now_ms;
         let wait_end = now_ms.saturating_add_unsigned(wait_ms);
         let until_ms = if holder.until_ms > now_ms { wait_end.min(holder.until_ms) } else { wait_end };
         let give_up = match self.account.immediate_stop() {
             Some(reason) => Some(reason),
             None if waits > MAX_WAITS => Some(format!("it waited {MAX_WAITS} times")),
-            None => self.known().too_late(self.index, until_ms)?,
+            None => self.too_late(until_ms)?,
         };
         if let Some(reason) = give_up {
             return self.fail_late(format!("not sent: {holder}; {reason}"), None);
@@ -161,9 +161,7 @@ impl StepMachine<'_> {
 
     /// Starts the time of a step: its dependencies are done.
     pub(super) fn start_step_deadline(&mut self, planned: &PlannedStep) -> Decided {
-        let limit_ms = planned.limit_ms.or(self.policy().limits.step_ms);
-        let now_ms = self.now_ms;
-        self.steps.get_mut(self.index)?.deadline_ms = limit_ms.map(|ms| now_ms.saturating_add_unsigned(ms));
+        self.steps.get_mut(self.index)?.deadline_ms = self.clock.step_deadline_ms(planned);
         Ok(())
     }
 
@@ -174,10 +172,10 @@ impl StepMachine<'_> {
     }
 }
 
-impl<'a> Knowledge<'a> {
+impl Started {
     /// Which parameters identify the deed of a step: configured, or else declared. A read is no deed.
-    fn key_rule(self, planned: &'a PlannedStep) -> Option<&'a KeyRule> {
-        let configured = self.policy().effects.key(planned.tool.as_str(), planned.capability.as_str());
+    fn key_rule<'a>(&'a self, planned: &'a PlannedStep) -> Option<&'a KeyRule> {
+        let configured = self.policy.effects.key(planned.tool.as_str(), planned.capability.as_str());
         let rule = configured.or(planned.declared_key.as_ref())?;
         (self.side_effect(planned) != SideEffect::Read).then_some(rule)
     }
@@ -186,33 +184,6 @@ impl<'a> Knowledge<'a> {
     pub(super) fn business_key(&self, planned: &PlannedStep, parameters: &Object) -> Option<BusinessKey> {
         let names = (planned.tool.as_str(), planned.capability.as_str());
         business_key(self.key_rule(planned)?, names, parameters).ok()
-    }
-
-    /// The timeout of a step's next call: never longer than the time left to the step and to the run.
-    pub(super) fn call_timeout_ms(&self, step: &StepRun) -> u64 {
-        let limits = &self.policy().limits;
-        let now_ms = self.now_ms;
-        let run_left = self.active_ms_left().unwrap_or(u64::MAX);
-        let step_left = step.deadline_ms.map_or(u64::MAX, |deadline| ms_between(now_ms, deadline));
-        limits.call_ms.min(run_left).min(step_left).max(1)
-    }
-
-    /// The active time that is left to the run; `None` if it has no limit.
-    pub(super) fn active_ms_left(&self) -> Option<u64> {
-        Some(self.policy().limits.active_ms?.saturating_sub(self.clock.active_ms(self.now_ms)))
-    }
-
-    /// Why nothing more is done for a step at `at_ms`, if its deadline has passed by then.
-    pub(super) fn too_late(&self, index: StepIndex, at_ms: i64) -> Decided<Option<String>> {
-        let deadline = self.steps.get(index)?.deadline_ms.filter(|deadline| at_ms >= *deadline);
-        let limit_ms = planned(self.plan, index)?.limit_ms.or(self.policy().limits.step_ms);
-        Ok(deadline.zip(limit_ms).map(|(deadline, limit_ms)| {
-            if self.now_ms >= deadline {
-                format!("the time limit of {limit_ms} ms for the step is reached")
-            } else {
-                format!("the next attempt would start after the step's time limit of {limit_ms} ms")
-            }
-        }))
     }
 }
 

@@ -10,8 +10,7 @@ use reknit_mend::{ReplyContext, Verdict, classify_failure, classify_reply};
 use reknit_plan::{PlanAuthor, PlannedStep, Verify};
 use reknit_protocol::{CallTool, EffectId, EffectKind, Object, SideEffect, Value, join_first};
 
-use super::knowledge::Knowledge;
-use super::knowledge::read_call;
+use super::knowledge::{StepContext, read_call};
 use super::sources::Results;
 use super::stage::{Stage, Verification, VerifyActivity};
 use super::step_events::fault_of;
@@ -19,6 +18,7 @@ use super::step_machine::StepMachine;
 use crate::admitted_call::admit;
 use crate::digest::jitter;
 use crate::event::EventKind;
+use crate::event::Started;
 use crate::internal_error::{Decided, InternalError};
 use crate::record::{CallEnd, RunRecord, WaitReason};
 use crate::result_handle::ResultHandle;
@@ -55,7 +55,7 @@ impl StepMachine<'_> {
     /// Makes a read call that has got a slot.
     pub(super) fn leave_verify_queue(&mut self) -> Decided<bool> {
         let Stage::Verifying(verification) = self.step()?.stage() else { return Ok(false) };
-        let (verification, _plan) = (verification.as_ref().clone(), self.plan);
+        let (verification, _plan) = (verification.as_ref().clone(), self.context.plan);
         self.call_verify(self.planned()?, verification)?;
         Ok(true)
     }
@@ -84,7 +84,7 @@ impl StepMachine<'_> {
                 return self.set_stage(Stage::Unconfirmed { result: verification.result, reason });
             }
         };
-        let timeout_ms = self.known().call_timeout_ms(self.step()?);
+        let timeout_ms = self.clock.call_timeout_ms(self.step()?);
         let step = self.steps.get_mut(self.index)?;
         step.counts.verify_calls += 1;
         let id = EffectId::of_step(&planned.id, EffectKind::Verify, step.counts.verify_calls);
@@ -133,7 +133,7 @@ impl StepMachine<'_> {
                     self.record(RunRecord::CallEnded { call: Arc::clone(call), end, fault: None });
                     return Ok(Some(Err(Reading::Useless("it started a job instead of answering".to_owned()))));
                 }
-                (end, classify_reply(reply, ReplyContext::new(SideEffect::Read, self.now_ms)))
+                (end, classify_reply(reply, ReplyContext::new(SideEffect::Read, self.clock.now_ms)))
             }
             EventKind::ToolFailed { failure, .. } => (CallEnd::of_failure(failure), classify_failure(failure)),
             EventKind::Interrupted { .. } => {
@@ -144,7 +144,7 @@ impl StepMachine<'_> {
             EventKind::BreakerOpen { until_ms, .. } => {
                 self.record(RunRecord::CallSkipped { id: call.id.clone(), until_ms: *until_ms });
                 let reason = "the circuit breaker of its tool is open, or the tool is at its limit".to_owned();
-                let min_wait_ms = Some(ms_between(self.now_ms, *until_ms));
+                let min_wait_ms = Some(ms_between(self.clock.now_ms, *until_ms));
                 return Ok(Some(Err(Reading::Failed { reason, min_wait_ms })));
             }
             _ => return Ok(None),
@@ -199,8 +199,8 @@ impl StepMachine<'_> {
             let more = if unmet > 1 { format!("; {unmet} replies did not confirm it") } else { String::new() };
             return self.set_stage(unconfirmed(&more));
         };
-        let until_ms = self.now_ms.saturating_add_unsigned(wait_ms);
-        if let Some(late) = self.known().too_late(self.index, until_ms)? {
+        let until_ms = self.clock.now_ms.saturating_add_unsigned(wait_ms);
+        if let Some(late) = self.too_late(until_ms)? {
             return self.set_stage(unconfirmed(&format!("; {late}")));
         }
         let step = self.steps.get_mut(self.index)?;
@@ -212,7 +212,18 @@ impl StepMachine<'_> {
     }
 }
 
-impl Knowledge<'_> {
+impl Started {
+    /// The wait before a read call that failed temporarily is sent again.
+    fn verify_backoff_ms(&self, planned: &PlannedStep, failures: u32) -> u64 {
+        let rules = &self.policy.resend;
+        let doubled = rules.base_ms.saturating_mul(1u64.checked_shl(failures - 1).unwrap_or(u64::MAX));
+        let wait_ms = doubled.min(rules.max_ms.saturating_mul(4) / 5);
+        let id = EffectId::of_step(&planned.id, EffectKind::VerifyWait, failures);
+        wait_ms.saturating_add(jitter(self.seed, &id.to_string(), wait_ms / 4))
+    }
+}
+
+impl StepContext<'_> {
     fn verify_parameters(&self, planned: &PlannedStep, verify: &Verify, result: &Value) -> Result<Object, String> {
         let results = Results { result: Some(result), ..self.results(Some(planned)) };
         match bind(&verify.parameters, &results, &[], verify.schema.as_deref()) {
@@ -225,15 +236,6 @@ impl Knowledge<'_> {
                 Err(format!("its parameters have no values: {}", reasons.join("; ")))
             }
         }
-    }
-
-    /// The wait before a read call that failed temporarily is sent again.
-    fn verify_backoff_ms(&self, planned: &PlannedStep, failures: u32) -> u64 {
-        let rules = &self.policy().resend;
-        let doubled = rules.base_ms.saturating_mul(1u64.checked_shl(failures - 1).unwrap_or(u64::MAX));
-        let wait_ms = doubled.min(rules.max_ms.saturating_mul(4) / 5);
-        let id = EffectId::of_step(&planned.id, EffectKind::VerifyWait, failures);
-        wait_ms.saturating_add(jitter(self.started.seed, &id.to_string(), wait_ms / 4))
     }
 }
 
