@@ -13,10 +13,11 @@ use reknit_model_api::Money;
 use reknit_plan::{AGENT_TOOL, CheckedPlan, PlannedStep, StepIndex};
 use reknit_protocol::{CallTool, JobRequest, Object, RunId, StepId, ToolReply, Value, hex, truncate};
 
-use super::knowledge::{Knowledge, StepContext};
+use super::call_control::CallControl;
+use super::knowledge::Knowledge;
 use super::stage::Stage;
 use super::state::{State, Stop};
-use super::step_machine::StepMachine;
+use super::step_handle::StepHandle;
 use super::step_run::StepRun;
 use super::steps::Steps;
 use super::{ApplyError, Run, planned};
@@ -211,33 +212,60 @@ impl Run {
     }
 }
 
-impl StepMachine<'_> {
+impl StepHandle<'_> {
+    /// How many sessions may still start, with that of this step. A loop counts with the items that have not started.
+    fn waiting_sessions(&self) -> Decided<u32> {
+        let mut waiting = 0_u32;
+        for other in self.plan.indices() {
+            let (planned, step) = (planned(self.plan, other)?, self.steps.get(other)?);
+            let is_agent = planned.tool.as_str() == AGENT_TOOL;
+            let is_over = step.session.share.is_some()
+                || matches!(
+                    step.stage(),
+                    Stage::Done(_) | Stage::Failed { .. } | Stage::Skipped { .. } | Stage::SkippedByCondition { .. }
+                );
+            if !is_agent || is_over && other != self.index {
+                continue;
+            }
+            let more = match (planned.foreach(), step.looping.length) {
+                (Some(_), Some(items)) => {
+                    items.saturating_sub(u32::try_from(self.steps.items(other).indices.len()).unwrap_or(items))
+                }
+                _ => 1,
+            };
+            waiting = waiting.saturating_add(more);
+        }
+        Ok(waiting.max(1))
+    }
+}
+
+impl CallControl<'_> {
     /// Reserves the part of the cost limit that the session of a step may spend: an equal part of what is left for each session
     /// that waits, so that all of them together stay within the limit.
     pub(super) fn reserve_for_session(&mut self) -> Decided<Result<(), Exhausted>> {
-        let (_plan, Some(limit)) = (self.context.plan, self.policy().limits.cost()) else { return Ok(Ok(())) };
-        if !self.known().runs_agent(self.planned()?) || self.step()?.session.share.is_some() {
+        let Some(limit) = self.policy().limits.cost() else { return Ok(Ok(())) };
+        if !self.started.runs_agent(self.planned()?) || self.step()?.session.share.is_some() {
             return Ok(Ok(()));
         }
         let left = self.account.spent.left_of(limit);
-        let share = left.divided_by(self.known().waiting_sessions(self.index)?);
+        let share = left.divided_by(self.waiting_sessions()?);
         if share.is_zero() {
             return Ok(Err(Exhausted::Money { limit, left, most: share }));
         }
         self.account.spent.reserved_cost = self.account.spent.reserved_cost.plus(share);
-        self.steps.get_mut(self.index)?.session.share = Some(share);
+        self.step_mut()?.session.share = Some(share);
         Ok(Ok(()))
     }
 
     /// Adds what a session has spent to what the run spent, once for each session. Its cost counts towards the cost limit of the run;
     /// its calls have limits of their own.
     pub(super) fn settle_session(&mut self, reply: &ToolReply) -> Decided {
-        if !self.known().runs_agent(self.planned()?) {
+        if !self.started.runs_agent(self.planned()?) {
             return Ok(());
         }
         let told = reply.body.to_value().get("spent").and_then(|spent| serde_json::from_str(&spent.to_string()).ok());
         let Some(now): Option<Spent> = told else { return Ok(()) };
-        let step = self.steps.get_mut(self.index)?;
+        let step = self.step_mut()?;
         let share = step.session.share.take().unwrap_or_default();
         let before = step.session.spent.replace(Box::new(now.clone())).map(|before| *before).unwrap_or_default();
         let more = now.since(&before);
@@ -285,33 +313,6 @@ impl Started {
             result.remove("spent");
         }
         Verdict::Success(body)
-    }
-}
-
-impl StepContext<'_> {
-    /// How many sessions may still start, with that of this step. A loop counts with the items that have not started.
-    fn waiting_sessions(&self, index: StepIndex) -> Decided<u32> {
-        let mut waiting = 0_u32;
-        for other in self.plan.indices() {
-            let (planned, step) = (planned(self.plan, other)?, self.steps.get(other)?);
-            let is_agent = planned.tool.as_str() == AGENT_TOOL;
-            let is_over = step.session.share.is_some()
-                || matches!(
-                    step.stage(),
-                    Stage::Done(_) | Stage::Failed { .. } | Stage::Skipped { .. } | Stage::SkippedByCondition { .. }
-                );
-            if !is_agent || is_over && other != index {
-                continue;
-            }
-            let more = match (planned.foreach(), step.looping.length) {
-                (Some(_), Some(items)) => {
-                    items.saturating_sub(u32::try_from(self.steps.items(other).indices.len()).unwrap_or(items))
-                }
-                _ => 1,
-            };
-            waiting = waiting.saturating_add(more);
-        }
-        Ok(waiting.max(1))
     }
 }
 

@@ -11,10 +11,13 @@ use reknit_mend::{CallFault, Mend, MendEffect, PeoplePolicy};
 use reknit_plan::{LoopItem, PlannedStep, StepIndex};
 use reknit_protocol::{CallTool, EffectId, EffectKind, Object, RunId, StepId, Value};
 
+use super::call_control::CallControl;
+use super::call_repair::CallRepair;
 use super::correction::changed_text;
 use super::knowledge::CallJudge;
 use super::planned;
 use super::stage::Stage;
+use super::step_handle::StepHandle;
 use super::step_machine::StepMachine;
 use super::step_run::WrittenCall;
 use crate::answer::StepApproval;
@@ -27,21 +30,22 @@ use crate::policy::LoopApprovals;
 use crate::record::RunRecord;
 use crate::stored::is_default;
 
-impl StepMachine<'_> {
-    /// Asks a person about a call that a rule holds back.
-    pub(super) fn ask_about_call(&mut self, reason: String) -> Decided {
-        let call = Box::new(self.known().next_call(self.index)?);
-        let similar = self.known().denied_like(self.index)?.1.map(|denied| denied.parameters.to_string());
-        let reason = match similar {
-            Some(denied) => format!("{reason}; you denied a similar call in this session, with {denied}"),
-            None => reason,
-        };
-        let is_change = |mend: &&Mend| mend.effect == MendEffect::Applied && mend.rung.changes_parameters();
-        let mends = self.step()?.mends.iter().filter(is_change);
-        let change = mends.map(|mend| mend.description.as_str()).collect::<Vec<_>>().join("; ");
-        self.ask_person(None, Question::SendCall { call, reason, change })
+impl StepHandle<'_> {
+    /// Uses the parameters that a person wrote. Returns what changed.
+    fn set_edited(&mut self, bound: BoundParameters) -> Decided<Option<String>> {
+        let step = self.step_mut()?;
+        let change = changed_text(&step.parameters, &bound.parameters);
+        if change.is_empty() {
+            return Ok(None);
+        }
+        // Another call than the one that was asked about, so it gets another key.
+        step.number_correction();
+        step.set_parameters(bound.parameters, bound.provenance);
+        Ok(Some(change))
     }
+}
 
+impl CallControl<'_> {
     /// Asks a person. The hash binds the decision to exactly this question.
     pub(super) fn ask_person(&mut self, fault: Option<Arc<CallFault>>, question: Question) -> Decided {
         if self.policy().people == PeoplePolicy::Nobody {
@@ -56,119 +60,34 @@ impl StepMachine<'_> {
                 _ => "only a person may decide this",
             };
             let reason = format!("{cause}, and no person can be asked for approval");
-            self.steps.get_mut(self.index)?.approval.withheld = true;
+            self.step_mut()?.approval.withheld = true;
             return self.set_stage(Stage::Failed { reason, fault });
         }
         let planned = self.planned()?;
-        let step = self.steps.get_mut(self.index)?;
+        let step = self.step_mut()?;
         step.counts.approvals += 1;
         let id = EffectId::of_step(&planned.id, EffectKind::Approval, step.counts.approvals);
         let provenance = step.provenance.clone();
-        let (run, expires_ms) = (&self.context.started.run, self.clock.question_expires_ms());
+        let (run, expires_ms) = (&self.started.run, self.clock.question_expires_ms());
         let ask = new_question(run, (id, planned.id.clone()), question, provenance, expires_ms);
         self.record(RunRecord::ApprovalRequested(Arc::clone(&ask)));
         self.set_stage(Stage::AwaitingApproval { ask, fault })
     }
+}
 
-    pub(super) fn on_decision(&mut self, decision: Decision, by: DecidedBy, expired: bool) -> Decided {
-        let Stage::AwaitingApproval { ask, fault } = self.step()?.stage() else {
-            return Err(InternalError::new("a decision about a step that awaits none"));
+impl CallRepair<'_> {
+    /// Asks a person about a call that a rule holds back.
+    pub(super) fn ask_about_call(&mut self, reason: String) -> Decided {
+        let call = Box::new(self.next_call()?);
+        let similar = self.known().denied_like(self.index)?.1.map(|denied| denied.parameters.to_string());
+        let reason = match similar {
+            Some(denied) => format!("{reason}; you denied a similar call in this session, with {denied}"),
+            None => reason,
         };
-        let (ask, fault) = (Arc::clone(ask), fault.clone());
-        let edited = match &decision {
-            Decision::Edit { parameters } => {
-                match self.known().judge().edited_parameters(self.index, &ask.question, parameters)? {
-                    Ok(bound) => Some(bound),
-                    Err(reason) => {
-                        self.record(RunRecord::EditRefused { id: ask.id.clone(), reason });
-                        return Ok(());
-                    }
-                }
-            }
-            _ => None,
-        };
-        self.record(RunRecord::ApprovalDecided { id: ask.id.clone(), decision: decision.clone(), by, expired });
-        // The time that a person takes does not count for the step.
-        let asked_ms = ask.expires_ms.saturating_sub_unsigned(self.context.started.policy.limits.person_ms);
-        let waited_ms = self.clock.now_ms.saturating_sub(asked_ms);
-        self.steps.get_mut(self.index)?.extend_deadline(waited_ms);
-        match decision {
-            Decision::Approve => self.approve(&ask.question, by, None),
-            Decision::Edit { .. } => {
-                let change = edited.map(|bound| self.set_edited(bound)).transpose()?;
-                self.approve(&ask.question, by, change.flatten())
-            }
-            Decision::Deny { reason } => {
-                let planned = self.planned()?;
-                let step = self.steps.get_mut(self.index)?;
-                step.approval.withheld = true;
-                if !expired && matches!(ask.question, Question::SendCall { .. } | Question::SendCorrected { .. }) {
-                    let call = step.as_call(planned);
-                    self.ruled_out.newly_denied.push(call);
-                }
-                let denied = match reason.filter(|_| !expired) {
-                    _ if expired => "the time to approve it ran out".to_owned(),
-                    Some(reason) => format!("it was not approved: {reason}"),
-                    None => "it was not approved".to_owned(),
-                };
-                let refusal = match ask.question {
-                    Question::SendCall { .. } | Question::RunPlan { .. } => "the call is not sent",
-                    Question::SendItems { .. } => "none of its calls is sent",
-                    Question::SendAgain { .. } => "the call may have taken effect; it is not sent again",
-                    Question::SendCorrected { .. } => "the corrected call is not sent",
-                };
-                self.set_stage(Stage::Failed { reason: format!("{refusal}, because {denied}"), fault })
-            }
-            Decision::Happened { result } => {
-                self.settle_as_happened(result, "a person said that the call took effect".to_owned())
-            }
-            Decision::DidNotHappen => {
-                let words = "a person said that the call did not take effect; it is sent again".to_owned();
-                self.settle_as_not_happened(words)
-            }
-            Decision::Check => {
-                let fault = fault.ok_or_else(|| InternalError::new("a check of a call that was not made"))?;
-                self.start_check(fault, None)
-            }
-        }
-    }
-
-    /// Sends the call that a person has approved.
-    fn approve(&mut self, question: &Question, by: DecidedBy, change: Option<String>) -> Decided {
-        if let Question::SendItems { calls, reason, .. } = question {
-            let report = StepApproval { by, reason: reason.clone(), change: None };
-            self.steps.get_mut(self.index)?.approval.reports.push(report);
-            return self.approve_items(calls);
-        }
-        let approved = self.known().judge().call_digest(self.index)?;
-        let reason = match question {
-            Question::SendCall { reason, .. } => Some(reason.clone()),
-            Question::SendCorrected { reason, .. } if change.is_some() || by != DecidedBy::Person => {
-                Some(reason.clone())
-            }
-            Question::SendCorrected { .. }
-            | Question::SendAgain { .. }
-            | Question::SendItems { .. }
-            | Question::RunPlan { .. } => None,
-        };
-        let step = self.steps.get_mut(self.index)?;
-        step.approval.approved = Some(approved);
-        step.written = Some(Box::new(WrittenCall { parameters: step.parameters.clone(), provenance: None }));
-        step.approval.reports.extend(reason.map(|reason| StepApproval { by, reason, change }));
-        self.set_stage(Stage::Queued)
-    }
-
-    /// Uses the parameters that a person wrote. Returns what changed.
-    fn set_edited(&mut self, bound: BoundParameters) -> Decided<Option<String>> {
-        let step = self.steps.get_mut(self.index)?;
-        let change = changed_text(&step.parameters, &bound.parameters);
-        if change.is_empty() {
-            return Ok(None);
-        }
-        // Another call than the one that was asked about, so it gets another key.
-        step.number_correction();
-        step.set_parameters(bound.parameters, bound.provenance);
-        Ok(Some(change))
+        let is_change = |mend: &&Mend| mend.effect == MendEffect::Applied && mend.rung.changes_parameters();
+        let mends = self.step()?.mends.iter().filter(is_change);
+        let change = mends.map(|mend| mend.description.as_str()).collect::<Vec<_>>().join("; ");
+        self.ask_person(None, Question::SendCall { call, reason, change })
     }
 
     /// Asks about the calls of a loop that begins, if several of its items need an approval. Returns whether it did.
@@ -210,13 +129,103 @@ impl StepMachine<'_> {
         self.ask_person(None, question)?;
         Ok(true)
     }
+}
+
+impl StepMachine<'_> {
+    pub(super) fn on_decision(&mut self, decision: Decision, by: DecidedBy, expired: bool) -> Decided {
+        let Stage::AwaitingApproval { ask, fault } = self.step()?.stage() else {
+            return Err(InternalError::new("a decision about a step that awaits none"));
+        };
+        let (ask, fault) = (Arc::clone(ask), fault.clone());
+        let edited = match &decision {
+            Decision::Edit { parameters } => {
+                match self.known().judge().edited_parameters(self.index, &ask.question, parameters)? {
+                    Ok(bound) => Some(bound),
+                    Err(reason) => {
+                        self.record(RunRecord::EditRefused { id: ask.id.clone(), reason });
+                        return Ok(());
+                    }
+                }
+            }
+            _ => None,
+        };
+        self.record(RunRecord::ApprovalDecided { id: ask.id.clone(), decision: decision.clone(), by, expired });
+        // The time that a person takes does not count for the step.
+        let asked_ms = ask.expires_ms.saturating_sub_unsigned(self.context.started.policy.limits.person_ms);
+        let waited_ms = self.clock.now_ms.saturating_sub(asked_ms);
+        self.step_mut()?.extend_deadline(waited_ms);
+        match decision {
+            Decision::Approve => self.approve(&ask.question, by, None),
+            Decision::Edit { .. } => {
+                let change = edited.map(|bound| self.set_edited(bound)).transpose()?;
+                self.approve(&ask.question, by, change.flatten())
+            }
+            Decision::Deny { reason } => {
+                let planned = self.planned()?;
+                let step = self.step_mut()?;
+                step.approval.withheld = true;
+                if !expired && matches!(ask.question, Question::SendCall { .. } | Question::SendCorrected { .. }) {
+                    let call = step.as_call(planned);
+                    self.ruled_out.newly_denied.push(call);
+                }
+                let denied = match reason.filter(|_| !expired) {
+                    _ if expired => "the time to approve it ran out".to_owned(),
+                    Some(reason) => format!("it was not approved: {reason}"),
+                    None => "it was not approved".to_owned(),
+                };
+                let refusal = match ask.question {
+                    Question::SendCall { .. } | Question::RunPlan { .. } => "the call is not sent",
+                    Question::SendItems { .. } => "none of its calls is sent",
+                    Question::SendAgain { .. } => "the call may have taken effect; it is not sent again",
+                    Question::SendCorrected { .. } => "the corrected call is not sent",
+                };
+                self.set_stage(Stage::Failed { reason: format!("{refusal}, because {denied}"), fault })
+            }
+            Decision::Happened { result } => {
+                self.settle_as_happened(result, "a person said that the call took effect".to_owned())
+            }
+            Decision::DidNotHappen => {
+                let words = "a person said that the call did not take effect; it is sent again".to_owned();
+                self.settle_as_not_happened(words)
+            }
+            Decision::Check => {
+                let fault = fault.ok_or_else(|| InternalError::new("a check of a call that was not made"))?;
+                self.start_check(fault, None)
+            }
+        }
+    }
+
+    /// Sends the call that a person has approved.
+    fn approve(&mut self, question: &Question, by: DecidedBy, change: Option<String>) -> Decided {
+        if let Question::SendItems { calls, reason, .. } = question {
+            let report = StepApproval { by, reason: reason.clone(), change: None };
+            self.step_mut()?.approval.reports.push(report);
+            return self.approve_items(calls);
+        }
+        let approved = self.known().judge().call_digest(self.index)?;
+        let reason = match question {
+            Question::SendCall { reason, .. } => Some(reason.clone()),
+            Question::SendCorrected { reason, .. } if change.is_some() || by != DecidedBy::Person => {
+                Some(reason.clone())
+            }
+            Question::SendCorrected { .. }
+            | Question::SendAgain { .. }
+            | Question::SendItems { .. }
+            | Question::RunPlan { .. } => None,
+        };
+        let step = self.step_mut()?;
+        step.approval.approved = Some(approved);
+        step.written = Some(Box::new(WrittenCall { parameters: step.parameters.clone(), provenance: None }));
+        step.approval.reports.extend(reason.map(|reason| StepApproval { by, reason, change }));
+        self.set_stage(Stage::Queued)
+    }
 
     /// Approves the calls of a loop, and begins it.
     pub(super) fn approve_items(&mut self, calls: &[ItemCall]) -> Decided {
         let of_loop = self.planned()?;
         let digests =
             calls.iter().map(|call| (call.step.clone(), self.known().judge().item_digest(of_loop, call))).collect();
-        self.steps.get_mut(self.index)?.looping.approved_items = digests;
+        self.step_mut()?.looping.approved_items = digests;
         self.begin_loop(of_loop)
     }
 }
@@ -278,7 +287,9 @@ impl CallJudge<'_> {
     /// Whether a decision is an answer to the question. Only a call that may have taken effect can be settled.
     pub(super) fn can_answer(&self, index: StepIndex, question: &Question, decision: &Decision) -> Decided<bool> {
         Ok(match (question, decision) {
-            (Question::SendAgain { .. }, Decision::Check) => self.known.has_check(index)?,
+            (Question::SendAgain { .. }, Decision::Check) => {
+                self.known.started.check_of(planned(self.known.plan, index)?).is_some()
+            }
             (Question::SendCall { .. } | Question::SendCorrected { .. } | Question::SendItems { .. }, decision) => {
                 !decision.settles_outcome()
             }

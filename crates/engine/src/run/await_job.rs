@@ -7,8 +7,10 @@ use std::sync::Arc;
 use reknit_mend::{CallFault, Verdict};
 use reknit_protocol::{CallTool, EffectId, EffectKind, JobRequest, Object, ToolJob, ToolReply, human_duration};
 
+use super::call_control::CallControl;
 use super::knowledge::read_call;
 use super::stage::{Job, JobActivity, JobWait, Stage};
+use super::step_handle::StepHandle;
 use super::step_machine::StepMachine;
 use crate::admitted_call::{AdmittedCall, admit};
 use crate::event::EventKind;
@@ -16,6 +18,62 @@ use crate::gate::Pass;
 use crate::internal_error::{Decided, InternalError};
 use crate::record::{RunRecord, WaitReason};
 use crate::times::ms_between;
+
+impl StepHandle<'_> {
+    fn job_request(&mut self, request: JobRequest, timeout_ms: u64) -> Decided<AdmittedCall> {
+        let planned = self.planned()?;
+        let step = self.step_mut()?;
+        step.counts.job_requests += 1;
+        let id = EffectId::of_step(&planned.id, EffectKind::Job, step.counts.job_requests);
+        let names = (&planned.tool, &planned.capability);
+        let call = read_call(id, &planned.id, names, Object::new(), timeout_ms);
+        let pass = Pass::for_job(&request);
+        Ok(admit(CallTool { job: Some(request), ..call }, pass))
+    }
+
+    fn fail_job(&mut self, job: &Job, reason: &str, told: String) -> Decided {
+        self.record(RunRecord::JobEnded { id: job_id(&job.call), asked: job.asked });
+        let fault = Some(Arc::new(CallFault::unfinished_job(told)));
+        self.set_stage(Stage::Failed { reason: reason.to_owned(), fault })
+    }
+}
+
+impl CallControl<'_> {
+    /// Asks the tool about the job. This is a read, and costs nothing of the budget for calls: the time limit of the job and
+    /// the waits between the questions bound their number.
+    fn ask_about_job(&mut self, job: Job, request: JobRequest) -> Decided {
+        let timeout_ms = self.policy().limits.call_ms;
+        let call = self.job_request(request, timeout_ms)?;
+        let job = Job { asked: job.asked + 1, problem: None, ..job };
+        self.set_stage(Stage::AwaitingJob(Arc::new(JobWait { job, activity: JobActivity::Asking(call) })))
+    }
+
+    fn expired(&self, job: &Job) -> Verdict {
+        let limit = human_duration(self.policy().limits.job_ms);
+        let asked = match (job.asked, &job.handle) {
+            (_, None) => "; the tool did not call back".to_owned(),
+            (asked, Some(_)) => format!("; the tool was asked {}", times(asked)),
+        };
+        let problem = job.problem.as_ref().map_or_else(String::new, |problem| format!(", at last in vain: {problem}"));
+        unfinished(format!("its job did not end within {limit} (`job-time` in `[limits]`){asked}{problem}"))
+    }
+
+    /// The run stops: a tool that can cancel the job is told to.
+    pub(super) fn stop_job(&mut self, reason: &str) -> Decided {
+        let Stage::AwaitingJob(wait) = self.step()?.stage() else { return Ok(()) };
+        let JobWait { job, activity } = wait.as_ref().clone();
+        match (activity, job.handle.clone()) {
+            (JobActivity::Cancelling { .. }, _) => Ok(()),
+            (_, None) => self.fail_job(&job, reason, MAY_FINISH.to_owned()),
+            (_, Some(handle)) => {
+                let timeout_ms = self.policy().limits.drain_ms.max(1);
+                let call = self.job_request(JobRequest::Cancel(handle), timeout_ms)?;
+                let activity = JobActivity::Cancelling { call, reason: reason.to_owned() };
+                self.set_stage(Stage::AwaitingJob(Arc::new(JobWait { job, activity })))
+            }
+        }
+    }
+}
 
 impl StepMachine<'_> {
     /// The call of a step was answered with a job: waits for its end.
@@ -120,72 +178,21 @@ impl StepMachine<'_> {
             None => job.expires_ms,
         };
         let step_id = self.planned()?.id.clone();
-        let step = self.steps.get_mut(self.index)?;
+        let step = self.step_mut()?;
         step.counts.job_waits += 1;
         let id = EffectId::of_step(&step_id, EffectKind::JobWait, step.counts.job_waits);
         let activity = JobActivity::Waiting { id, until_ms };
         self.set_stage(Stage::AwaitingJob(Arc::new(JobWait { job, activity })))
     }
 
-    /// Asks the tool about the job. This is a read, and costs nothing of the budget for calls: the time limit of the job and
-    /// the waits between the questions bound their number.
-    fn ask_about_job(&mut self, job: Job, request: JobRequest) -> Decided {
-        let call = self.job_request(request, self.policy().limits.call_ms)?;
-        let job = Job { asked: job.asked + 1, problem: None, ..job };
-        self.set_stage(Stage::AwaitingJob(Arc::new(JobWait { job, activity: JobActivity::Asking(call) })))
-    }
-
-    fn job_request(&mut self, request: JobRequest, timeout_ms: u64) -> Decided<AdmittedCall> {
-        let planned = self.planned()?;
-        let step = self.steps.get_mut(self.index)?;
-        step.counts.job_requests += 1;
-        let id = EffectId::of_step(&planned.id, EffectKind::Job, step.counts.job_requests);
-        let names = (&planned.tool, &planned.capability);
-        let call = read_call(id, &planned.id, names, Object::new(), timeout_ms);
-        let pass = Pass::for_job(&request);
-        Ok(admit(CallTool { job: Some(request), ..call }, pass))
-    }
-
     /// The job has ended, or nobody can tell how it ends. The time that it took does not count for the step.
     fn end_job(&mut self, job: &Job, verdict: Verdict) -> Decided {
         let waited_ms = self.clock.now_ms.saturating_sub(job.since_ms);
         self.record(RunRecord::JobEnded { id: job_id(&job.call), asked: job.asked });
-        self.steps.get_mut(self.index)?.extend_deadline(waited_ms);
-        let call = Arc::new(self.known().last_call(self.index)?);
+        self.step_mut()?.extend_deadline(waited_ms);
+        let call = Arc::new(self.last_call()?);
         self.on_verdict(verdict)?;
         self.settle_key(call)
-    }
-
-    fn expired(&self, job: &Job) -> Verdict {
-        let limit = human_duration(self.policy().limits.job_ms);
-        let asked = match (job.asked, &job.handle) {
-            (_, None) => "; the tool did not call back".to_owned(),
-            (asked, Some(_)) => format!("; the tool was asked {}", times(asked)),
-        };
-        let problem = job.problem.as_ref().map_or_else(String::new, |problem| format!(", at last in vain: {problem}"));
-        unfinished(format!("its job did not end within {limit} (`job-time` in `[limits]`){asked}{problem}"))
-    }
-
-    /// The run stops: a tool that can cancel the job is told to.
-    pub(super) fn stop_job(&mut self, reason: &str) -> Decided {
-        let Stage::AwaitingJob(wait) = self.step()?.stage() else { return Ok(()) };
-        let JobWait { job, activity } = wait.as_ref().clone();
-        match (activity, job.handle.clone()) {
-            (JobActivity::Cancelling { .. }, _) => Ok(()),
-            (_, None) => self.fail_job(&job, reason, MAY_FINISH.to_owned()),
-            (_, Some(handle)) => {
-                let timeout_ms = self.policy().limits.drain_ms.max(1);
-                let call = self.job_request(JobRequest::Cancel(handle), timeout_ms)?;
-                let activity = JobActivity::Cancelling { call, reason: reason.to_owned() };
-                self.set_stage(Stage::AwaitingJob(Arc::new(JobWait { job, activity })))
-            }
-        }
-    }
-
-    fn fail_job(&mut self, job: &Job, reason: &str, told: String) -> Decided {
-        self.record(RunRecord::JobEnded { id: job_id(&job.call), asked: job.asked });
-        let fault = Some(Arc::new(CallFault::unfinished_job(told)));
-        self.set_stage(Stage::Failed { reason: reason.to_owned(), fault })
     }
 }
 

@@ -8,11 +8,13 @@ use reknit_plan::StepIndex;
 use reknit_protocol::EffectId;
 
 use super::Run;
+use super::call_control::CallControl;
+use super::call_repair::CallRepair;
 use super::correction::Repair;
 use super::knowledge::Knowledge;
 use super::stage::Stage;
 use super::state::{Account, Phase, State};
-use super::step_machine::StepMachine;
+use super::step_handle::StepHandle;
 use super::step_run::StepRun;
 use crate::answer::AnswerAuthor;
 use crate::budget::{Bill, Exhausted, Spent};
@@ -235,7 +237,28 @@ impl Knowledge<'_> {
     }
 }
 
-impl StepMachine<'_> {
+impl StepHandle<'_> {
+    /// Records that a target was chosen and is asked.
+    pub(super) fn record_question(&mut self) -> Decided {
+        let step = self.step_mut()?;
+        step.note_asked();
+        let question = step.consultation_mut().ok_or_else(no_question)?.question(None);
+        self.record(ModelRecord::Asked(question.ok_or_else(no_target)?));
+        Ok(())
+    }
+}
+
+impl CallControl<'_> {
+    /// Pays for the attempt that is due.
+    pub(super) fn pay_question(&mut self) -> Decided<Result<(), Exhausted>> {
+        let policy = self.policy();
+        let StepHandle { index, steps, account, .. } = &mut self.handle;
+        let question = steps.get_mut(*index)?.consultation_mut().ok_or_else(no_question)?;
+        Ok(question.pay(&mut account.spent, policy))
+    }
+}
+
+impl CallRepair<'_> {
     /// Pays for the attempt that is due on a rung, and asks.
     pub(super) fn ask(&mut self, rung: ModelRung) -> Decided {
         match self.pay_question()? {
@@ -245,22 +268,6 @@ impl StepMachine<'_> {
                 self.on_no_advice(Repair { rung, fault }, NoAnswer::Exhausted(exhausted))
             }
         }
-    }
-
-    /// Pays for the attempt that is due.
-    pub(super) fn pay_question(&mut self) -> Decided<Result<(), Exhausted>> {
-        let policy = self.policy();
-        let question = self.steps.get_mut(self.index)?.consultation_mut().ok_or_else(no_question)?;
-        Ok(question.pay(&mut self.account.spent, policy))
-    }
-
-    /// Records that a target was chosen and is asked.
-    pub(super) fn record_question(&mut self) -> Decided {
-        let step = self.steps.get_mut(self.index)?;
-        step.note_asked();
-        let question = step.consultation_mut().ok_or_else(no_question)?.question(None);
-        self.record(ModelRecord::Asked(question.ok_or_else(no_target)?));
-        Ok(())
     }
 }
 

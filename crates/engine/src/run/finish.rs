@@ -13,7 +13,7 @@ use super::knowledge::{PlanContext, Reports, StepContext};
 use super::stage::Stage;
 use super::state::{Phase, PlanApproval, Stop};
 use super::status::{RunEnd, StepFacts, status_of};
-use super::step_machine::StepMachine;
+use super::step_handle::StepHandle;
 use super::step_run::StepRun;
 use crate::answer::{Answer, AnswerAuthor, MissingOutput, Outcome, StepReport, mended_lines, replanned_lines};
 use crate::consult::Consultation;
@@ -186,13 +186,13 @@ impl Run {
     }
 }
 
-impl StepMachine<'_> {
+impl StepHandle<'_> {
     /// A step failed after which the plan starts no other one. What is in progress goes on.
     pub(super) fn stop_after_failure(&mut self) -> Decided {
         let cause = Stop::StepFailed(self.planned()?.id.clone());
         let reason = cause.to_string();
         self.account.stop.get_or_insert(cause);
-        for index in self.context.plan.indices() {
+        for index in self.plan.indices() {
             let step = self.steps.get(index)?;
             let stage = stopped(step, &reason).filter(|stage| matches!(stage, Stage::Skipped { .. }));
             if let Some(stage) = stage {

@@ -11,9 +11,12 @@ use reknit_expressions::{Binding, UnboundParameter, UnboundReason};
 use reknit_plan::{LoopItem, OnFailure, PlanAuthor, PlannedStep, StepIndex};
 use reknit_protocol::{StepId, Value, join_first};
 
+use super::call_control::CallControl;
+use super::call_repair::CallRepair;
 use super::knowledge::{Knowledge, StepContext};
 use super::stage::Stage;
 use super::state::Stop;
+use super::step_handle::StepHandle;
 use super::step_machine::StepMachine;
 use super::step_run::StepRun;
 use super::{ApplyError, Run, planned};
@@ -98,36 +101,7 @@ impl Run {
     }
 }
 
-impl StepMachine<'_> {
-    /// Begins the loop of a step whose dependencies are done, or goes on with it after a retry.
-    pub(super) fn begin_loop(&mut self, planned: &PlannedStep) -> Decided {
-        let list = match self.known().loop_list(self.index, planned)? {
-            Ok(list) => list,
-            Err(stage) => return self.set_stage(stage),
-        };
-        let length = u32::try_from(list.len()).unwrap_or(u32::MAX);
-        let can_change = self.known().can_change_on_retry(planned)?;
-        let step = self.steps.get_mut(self.index)?;
-        if step.looping.length.is_none() {
-            step.looping.length = Some(length);
-            // The list stays what it is, also if a retry brings a result that was missing.
-            step.looping.list = can_change.then(|| Value::Array(list.clone()));
-            if self.known().author() == PlanAuthor::Person {
-                self.account.added_tool_calls = self.account.added_tool_calls.saturating_add(length);
-            }
-        }
-        if list.is_empty() {
-            let event = self.event;
-            return self.set_stage(Stage::Done(ResultHandle::new(Value::Array(list), event)));
-        }
-        let length = list.len();
-        self.loops.0.insert(self.index, list.into());
-        if self.ask_about_items(planned, length)? {
-            return Ok(());
-        }
-        self.set_stage(Stage::Looping)
-    }
-
+impl StepHandle<'_> {
     /// Skips the items that have not started of a loop that is over: after a retry it may lose a step that it needs.
     pub(super) fn skip_held_items(&mut self, id: &StepId) -> Decided {
         match self.steps.items(self.index).first_held() {
@@ -143,12 +117,91 @@ impl StepMachine<'_> {
         Ok(())
     }
 
+    /// Records the start of a step that fails at once.
+    fn fail_start(&mut self, planned: &PlannedStep, reason: &dyn Display) -> Stage {
+        self.record_start(planned);
+        Stage::Failed { reason: reason.to_string(), fault: None }
+    }
+
+    /// Skips a step that needs the result of a step whose condition is false, or whose failure the plan allows. Returns whether
+    /// it did: `??` in its parameters may give it another value.
+    pub(super) fn skip_without_source(&mut self, unbound: &[UnboundParameter]) -> Decided<bool> {
+        let Some(stage) = unbound.iter().find_map(|unbound| without_source(&unbound.reason)) else { return Ok(false) };
+        self.set_stage(stage)?;
+        Ok(true)
+    }
+}
+
+impl CallControl<'_> {
+    /// Pays for a tool call. The items of a person's loops add to the limit.
+    pub(super) fn charge_tool_call(&mut self) -> Result<(), Exhausted> {
+        let limit = self.policy().limits.tool_calls.saturating_add(self.account.added_tool_calls);
+        self.account.spent.charge_tool_call(limit)
+    }
+}
+
+impl CallRepair<'_> {
+    /// Whether the condition of a step holds. Otherwise the step is over: skipped, or failed if its condition has no value.
+    pub(super) fn should_run(&mut self, planned: &PlannedStep) -> Decided<bool> {
+        let Some(condition) = planned.condition() else { return Ok(true) };
+        let evaluated = condition.evaluate(&self.known().results(Some(planned))).map(|evaluation| evaluation.value);
+        let stage = match evaluated {
+            Ok(Value::Bool(true)) => return Ok(true),
+            Ok(Value::Bool(false)) => {
+                Stage::SkippedByCondition { reason: format!("skipped by condition: `{condition}` is false") }
+            }
+            Ok(other) => {
+                let kind = other.kind().with_article();
+                self.fail_start(planned, &format!("its condition `{condition}` is {kind}, not true or false"))
+            }
+            Err(reason) => match without_source(&reason) {
+                Some(stage) => stage,
+                None => self.fail_start(planned, &format!("its condition has no value: {reason}")),
+            },
+        };
+        self.set_stage(stage)?;
+        Ok(false)
+    }
+}
+
+impl StepMachine<'_> {
+    /// Begins the loop of a step whose dependencies are done, or goes on with it after a retry.
+    pub(super) fn begin_loop(&mut self, planned: &PlannedStep) -> Decided {
+        let list = match self.known().loop_list(self.index, planned)? {
+            Ok(list) => list,
+            Err(stage) => return self.set_stage(stage),
+        };
+        let length = u32::try_from(list.len()).unwrap_or(u32::MAX);
+        let can_change = self.known().can_change_on_retry(planned)?;
+        let step = self.step_mut()?;
+        if step.looping.length.is_none() {
+            step.looping.length = Some(length);
+            // The list stays what it is, also if a retry brings a result that was missing.
+            step.looping.list = can_change.then(|| Value::Array(list.clone()));
+            if self.known().author() == PlanAuthor::Person {
+                self.account.added_tool_calls = self.account.added_tool_calls.saturating_add(length);
+            }
+        }
+        if list.is_empty() {
+            let event = self.event;
+            return self.set_stage(Stage::Done(ResultHandle::new(Value::Array(list), event)));
+        }
+        let length = list.len();
+        let index = self.index;
+        self.loops.0.insert(index, list.into());
+        if self.ask_about_items(planned, length)? {
+            return Ok(());
+        }
+        self.set_stage(Stage::Looping)
+    }
+
     /// Ends a loop whose items are over.
     fn end_loop(&mut self) -> Decided {
         let plan = self.context.plan;
         let planned_loop = self.planned()?;
-        let length = self.loops.0.remove(&self.index).map_or(0, |list| list.len());
-        let items = self.steps.items(self.index).indices.clone();
+        let index = self.index;
+        let length = self.loops.0.remove(&index).map_or(0, |list| list.len());
+        let items = self.steps.items(index).indices.clone();
         let mut lost: Vec<(StepIndex, String)> = Vec::new();
         let (mut done, mut was_sent) = (0, false);
         for item in &items {
@@ -181,47 +234,13 @@ impl StepMachine<'_> {
         self.set_stage(stage)
     }
 
-    /// Pays for a tool call. The items of a person's loops add to the limit.
-    pub(super) fn charge_tool_call(&mut self) -> Result<(), Exhausted> {
-        let limit = self.policy().limits.tool_calls.saturating_add(self.account.added_tool_calls);
-        self.account.spent.charge_tool_call(limit)
-    }
-
-    /// Whether the condition of a step holds. Otherwise the step is over: skipped, or failed if its condition has no value.
-    pub(super) fn should_run(&mut self, planned: &PlannedStep) -> Decided<bool> {
-        let Some(condition) = planned.condition() else { return Ok(true) };
-        let evaluated = condition.evaluate(&self.known().results(Some(planned))).map(|evaluation| evaluation.value);
-        let stage = match evaluated {
-            Ok(Value::Bool(true)) => return Ok(true),
-            Ok(Value::Bool(false)) => {
-                Stage::SkippedByCondition { reason: format!("skipped by condition: `{condition}` is false") }
-            }
-            Ok(other) => {
-                let kind = other.kind().with_article();
-                self.fail_start(planned, &format!("its condition `{condition}` is {kind}, not true or false"))
-            }
-            Err(reason) => match without_source(&reason) {
-                Some(stage) => stage,
-                None => self.fail_start(planned, &format!("its condition has no value: {reason}")),
-            },
-        };
-        self.set_stage(stage)?;
-        Ok(false)
-    }
-
-    /// Records the start of a step that fails at once.
-    fn fail_start(&mut self, planned: &PlannedStep, reason: &dyn Display) -> Stage {
-        self.record_start(planned);
-        Stage::Failed { reason: reason.to_string(), fault: None }
-    }
-
     /// Computes the result of a step that calls no tool.
     pub(super) fn compute_step(&mut self, planned: &PlannedStep) -> Decided {
         let stage = match self.known().binding(planned) {
             Binding::Bound(bound) => {
                 self.keep_bound(planned, bound)?;
                 // The value is kept once, as the result.
-                let mut parameters = std::mem::take(&mut self.steps.get_mut(self.index)?.parameters);
+                let mut parameters = std::mem::take(&mut self.step_mut()?.parameters);
                 let value = parameters.remove(RESULT).unwrap_or_default();
                 let event = self.event;
                 return self.confirm(planned, ResultHandle::new(value, event));
@@ -237,14 +256,6 @@ impl StepMachine<'_> {
             }
         };
         self.set_stage(stage)
-    }
-
-    /// Skips a step that needs the result of a step whose condition is false, or whose failure the plan allows. Returns whether
-    /// it did: `??` in its parameters may give it another value.
-    pub(super) fn skip_without_source(&mut self, unbound: &[UnboundParameter]) -> Decided<bool> {
-        let Some(stage) = unbound.iter().find_map(|unbound| without_source(&unbound.reason)) else { return Ok(false) };
-        self.set_stage(stage)?;
-        Ok(true)
     }
 }
 

@@ -16,13 +16,14 @@ use reknit_plan::PlannedStep;
 use reknit_protocol::{SideEffect, StepId};
 
 use super::Run;
+use super::call_repair::CallRepair;
 use super::correction::{Correction, changed_text};
 use super::knowledge::{Knowledge, Reports, StepContext};
 use super::repair_by_rules::{facts_about, referenced};
 use super::resolve_parameters::capability;
 use super::resolve_parameters::unbound_message;
 use super::stage::Stage;
-use super::step_machine::StepMachine;
+use super::step_handle::StepHandle;
 use super::step_run::{AppliedRule, Attempt, StepRun};
 use crate::internal_error::Decided;
 use crate::record::MendDetail;
@@ -49,7 +50,15 @@ impl Run {
     }
 }
 
-impl StepMachine<'_> {
+impl StepHandle<'_> {
+    /// Records why no rule changed the call.
+    fn no_rule(&mut self, description: String) -> Decided<bool> {
+        self.add_mend(Rung::Rules, MendEffect::NoHelp, description, MendDetail::NoLearnedRule)?;
+        Ok(false)
+    }
+}
+
+impl CallRepair<'_> {
     /// Changes the call as a learned rule says and sends it; returns whether it did.
     pub(super) fn repair_by_learned_rule(&mut self, fault: &Arc<CallFault>) -> Decided<bool> {
         let (planned, step) = (self.planned()?, self.step()?);
@@ -73,7 +82,7 @@ impl StepMachine<'_> {
         if let Some(words) = self.known().judge().cannot_ask_about(&held.reasons) {
             return self.no_rule(format!("rule {}: {words}", fix.rule));
         }
-        let step = self.steps.get_mut(self.index)?;
+        let step = self.step_mut()?;
         let change = changed_text(&step.parameters, &bound.parameters);
         step.rungs.rules += 1;
         step.set_parameters(bound.parameters, bound.provenance);
@@ -83,7 +92,7 @@ impl StepMachine<'_> {
         let detail = MendDetail::ByLearnedRule { rule: fix.rule.clone() };
         self.add_mend(Rung::Rules, MendEffect::Applied, words.clone(), detail)?;
         self.send_corrected(Arc::clone(fault), Correction::new(change, &words, &held))?;
-        let step = self.steps.get_mut(self.index)?;
+        let step = self.step_mut()?;
         step.rungs.applied_rule = Some(Box::new(AppliedRule { rule: fix.rule.clone(), correction: step.correction }));
         Ok(true)
     }
@@ -105,16 +114,10 @@ impl StepMachine<'_> {
             return Ok(());
         }
         let id = rule.id.clone();
-        self.steps.get_mut(self.index)?.rungs.applied_rule = None;
+        self.step_mut()?.rungs.applied_rule = None;
         self.ruled_out.rules.insert(id.clone(), fault.to_string());
         let words = format!("the learned rule {id} is not used again: the tool rejected its change: {fault}");
         self.add_mend(Rung::Rules, MendEffect::NoHelp, words, MendDetail::RuleRejected { rule: id })
-    }
-
-    /// Records why no rule changed the call.
-    fn no_rule(&mut self, description: String) -> Decided<bool> {
-        self.add_mend(Rung::Rules, MendEffect::NoHelp, description, MendDetail::NoLearnedRule)?;
-        Ok(false)
     }
 }
 

@@ -13,12 +13,12 @@ use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{EffectKind, EffectOwner, Object, Value};
 use reknit_salvage::Schema;
 
+use super::call_repair::CallRepair;
 use super::consultations::NoAnswer;
 use super::correction::{Correction, NoHelp, Repair, changed_text};
 use super::knowledge::StepContext;
 use super::resolve_parameters::{fixes_text, missing_text, refuse_doubtful, wanted};
 use super::stage::Stage;
-use super::step_machine::StepMachine;
 use super::step_run::StepRun;
 use super::ungrounded_numbers::removable;
 use crate::consult::Consultation;
@@ -33,7 +33,7 @@ const MAX_SHOWN_BYTES: usize = 8_192;
 /// How much of the details of an attempt before the last one a model is shown, in bytes.
 const MAX_EARLIER_DETAILS_BYTES: usize = 2_048;
 
-impl StepMachine<'_> {
+impl CallRepair<'_> {
     /// Enters a rung that asks a model. If no model can be asked, the next rung is tried.
     pub(super) fn consult_about(&mut self, fault: Arc<CallFault>, rung: ModelRung) -> Decided {
         if let Some(reason) = self.too_late(self.clock.now_ms)? {
@@ -41,7 +41,7 @@ impl StepMachine<'_> {
         }
         let planned = self.planned()?;
         let limits = self.known().answer_limits(planned, rung);
-        let step = self.steps.get_mut(self.index)?;
+        let step = self.step_mut()?;
         match rung {
             ModelRung::Resolution => {}
             ModelRung::Feedback => step.rungs.feedback += 1,
@@ -70,7 +70,7 @@ impl StepMachine<'_> {
         self.set_stage(Stage::Consulting { rung, fault: Arc::clone(&fault), consultation })?;
         match self.pay_question()? {
             Ok(()) => {
-                self.record(RunRecord::RungStarted(RungStart {
+                let start = RungStart {
                     step: planned.id.clone(),
                     rung,
                     uses: self.step()?.uses(rung),
@@ -78,7 +78,8 @@ impl StepMachine<'_> {
                     fault,
                     source_keys: self.known().source_keys(planned),
                     is_independent: planned.dependencies.is_empty(),
-                }));
+                };
+                self.record(RunRecord::RungStarted(start));
                 self.record_question()
             }
             Err(exhausted) => self.on_no_advice(Repair { rung, fault }, NoAnswer::Exhausted(exhausted)),
@@ -115,7 +116,7 @@ impl StepMachine<'_> {
         }
         let (fault, cause) = (&repair.fault, rejection_cause(advice));
         if advice.is_same_call() && repair.rung != ModelRung::Context && fault.fate != Fate::NotSent {
-            self.steps.get_mut(self.index)?.rungs.said_transient = true;
+            self.step_mut()?.rungs.said_transient = true;
             let planned = self.planned()?;
             let state = self.known().repair_state(self.step()?, planned, fault);
             let resend = self.known().resend_policy(planned);
@@ -154,7 +155,7 @@ impl StepMachine<'_> {
             return self.no_help(repair, words + &note, (NoHelp::Unusable, cause));
         }
         let BoundParameters { parameters, provenance, .. } = bound;
-        let step = self.steps.get_mut(self.index)?;
+        let step = self.step_mut()?;
         let change = changed_text(&step.parameters, &parameters);
         let words = format!("{change}: {}{note}", advice.reason);
         step.set_parameters(parameters.clone(), provenance);

@@ -10,16 +10,16 @@ use reknit_mend::{
 use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::{SideEffect, Value};
 
+use super::call_repair::CallRepair;
 use super::correction::{Correction, changed_text};
 use super::knowledge::StepContext;
 use super::planned;
-use super::step_machine::StepMachine;
 use super::step_run::StepRun;
 use crate::event::Started;
 use crate::internal_error::Decided;
 use crate::record::MendDetail;
 
-impl StepMachine<'_> {
+impl CallRepair<'_> {
     /// Changes the call as the facts determine and sends it; returns whether it did.
     pub(super) fn repair_by_rules(&mut self, fault: &Arc<CallFault>) -> Decided<bool> {
         let (planned, step) = (self.planned()?, self.step()?);
@@ -47,7 +47,7 @@ impl StepMachine<'_> {
                     self.add_mend(Rung::Facts, MendEffect::NoHelp, words, MendDetail::ByRule)?;
                     return Ok(false);
                 }
-                let step = self.steps.get_mut(self.index)?;
+                let step = self.step_mut()?;
                 let change = changed_text(&step.parameters, &bound.parameters);
                 step.rungs.facts += 1;
                 step.set_parameters(bound.parameters, bound.provenance);

@@ -15,10 +15,10 @@ use reknit_plan::{ITEM, PlannedStep, ReadValues, StepIndex, read_values};
 use reknit_protocol::{Object, SideEffect, StepId, Value, truncate};
 
 use super::Run;
+use super::call_repair::CallRepair;
 use super::correction::{Correction, NoHelp, Repair, changed_text};
 use super::knowledge::{PlanContext, StepContext};
 use super::stage::Stage;
-use super::step_machine::StepMachine;
 use crate::effect::AskedBy;
 use crate::internal_error::Decided;
 use crate::policy::Sampling;
@@ -60,7 +60,7 @@ impl Run {
     }
 }
 
-impl StepMachine<'_> {
+impl CallRepair<'_> {
     /// Applies a model's answer about where the missing values are.
     pub(super) fn on_resolution_text(&mut self, repair: Repair, answer: Arc<ModelAnswer>) -> Decided {
         let planned = self.planned()?;
@@ -84,7 +84,7 @@ impl StepMachine<'_> {
         if !ignored.is_empty() {
             words = format!("{words}; not asked for, and ignored: {}", ignored.join(", "));
         }
-        let step = self.steps.get_mut(self.index)?;
+        let step = self.step_mut()?;
         step.set_parameters(bound.parameters.clone(), bound.provenance);
         let detail = MendDetail::ByModel {
             uses: 1,

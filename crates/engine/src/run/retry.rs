@@ -8,10 +8,11 @@ use reknit_model_api::Money;
 use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::SideEffect;
 
+use super::call_control::CallControl;
+use super::call_repair::CallRepair;
 use super::knowledge::StepContext;
 use super::stage::Stage;
 use super::state::{PaidAgain, Phase, PlanApproval, State};
-use super::step_machine::StepMachine;
 use super::step_run::{Reopened, StepRun};
 use super::{Run, planned};
 use crate::answer::Status;
@@ -97,7 +98,18 @@ impl Run {
     }
 }
 
-impl StepMachine<'_> {
+impl CallControl<'_> {
+    /// Goes on with a step that does not start again with its parameters.
+    pub(super) fn continue_reopened(&mut self, reopened: Reopened) -> Decided {
+        match reopened {
+            Reopened::SendAgain => self.set_stage(Stage::Queued),
+            Reopened::AskAboutOutcome(fault) => self.ask_about_outcome(fault),
+            Reopened::Verify(result) => self.queue_verification(result),
+        }
+    }
+}
+
+impl CallRepair<'_> {
     /// Pays for what is asked for again.
     fn pay_again(&mut self) -> Decided {
         match self.step()?.stage() {
@@ -117,15 +129,6 @@ impl StepMachine<'_> {
             _ => {}
         }
         Ok(())
-    }
-
-    /// Goes on with a step that does not start again with its parameters.
-    pub(super) fn continue_reopened(&mut self, reopened: Reopened) -> Decided {
-        match reopened {
-            Reopened::SendAgain => self.set_stage(Stage::Queued),
-            Reopened::AskAboutOutcome(fault) => self.ask_about_outcome(fault),
-            Reopened::Verify(result) => self.queue_verification(result),
-        }
     }
 }
 

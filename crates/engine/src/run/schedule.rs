@@ -9,16 +9,18 @@ use reknit_protocol::{
     CallTool, CapabilityName, EffectId, EffectKind, Object, SideEffect, StepId, ToolName, Value, join_first,
 };
 
+use super::call_control::next_call;
+use super::call_repair::CallRepair;
 use super::knowledge::{Knowledge, PlanContext, read_call};
 use super::parameter_leaves::display_path;
 use super::resolve_parameters::found_names;
 use super::resolve_parameters::unbound_message;
 use super::stage::Stage;
 use super::state::{Phase, PlanApproval};
+use super::step_handle::StepHandle;
 use super::step_machine::StepMachine;
 use super::{Run, planned};
 use crate::admitted_call::admit;
-use crate::digest::idempotency_key;
 use crate::event::Started;
 use crate::gate::{Finding, GateVerdict, Pass, joined};
 use crate::internal_error::Decided;
@@ -81,64 +83,7 @@ impl Run {
     }
 }
 
-impl StepMachine<'_> {
-    /// Binds a step whose dependencies are done; skips a step that lost one.
-    fn leave_waiting(&mut self) -> Decided<bool> {
-        let plan = self.context.plan;
-        let planned = self.planned()?;
-        let mut dependencies: Vec<(&StepId, &Stage)> = Vec::with_capacity(planned.dependencies.len());
-        for (id, at) in planned.dependencies.iter().zip(&planned.dependency_indices) {
-            dependencies.push((id, self.steps.get(*at)?.stage()));
-        }
-        let may_fail =
-            |id: &StepId| plan.step(id.as_str()).is_some_and(|step| step.controls.on_failure.keeps_dependents());
-        let lost = dependencies.iter().find_map(|(id, stage)| match stage {
-            Stage::Failed { .. } | Stage::Unconfirmed { .. } if may_fail(id) => None,
-            Stage::Failed { .. } => Some(format!("it needs `{id}`, which failed")),
-            Stage::Unconfirmed { .. } => Some(format!("it needs `{id}`, which is unconfirmed")),
-            Stage::Skipped { .. } => Some(format!("it needs `{id}`, which was skipped")),
-            _ => None,
-        });
-        if let Some(reason) = lost {
-            self.set_stage(Stage::Skipped { reason })?;
-            return Ok(true);
-        }
-        let is_settled = |stage: &Stage| {
-            matches!(
-                stage,
-                Stage::Done(_) | Stage::Failed { .. } | Stage::Unconfirmed { .. } | Stage::SkippedByCondition { .. }
-            )
-        };
-        if !dependencies.iter().all(|(_, stage)| is_settled(stage)) {
-            return Ok(false);
-        }
-        let is_skipped = |gate: &StepId| {
-            dependencies.iter().any(|(id, stage)| *id == gate && matches!(stage, Stage::SkippedByCondition { .. }))
-        };
-        if let Some(gate) = planned.controls.within.as_ref().filter(|gate| is_skipped(gate)) {
-            let reason = format!("it needs `{gate}`, which was skipped by its condition");
-            self.set_stage(Stage::SkippedByCondition { reason })?;
-            return Ok(true);
-        }
-        let step = self.steps.get_mut(self.index)?;
-        let (has_begun, reopened) = (step.looping.length.is_some(), step.reopened.take());
-        if !has_begun && reopened.is_none() && !self.should_run(planned)? {
-            return Ok(true);
-        }
-        self.record_start(planned);
-        if planned.foreach().is_some() {
-            self.begin_loop(planned)?;
-            return Ok(true);
-        }
-        self.start_step_deadline(planned)?;
-        match reopened {
-            Some(reopened) => self.continue_reopened(*reopened)?,
-            None if planned.computed => self.compute_step(planned)?,
-            None => self.bind_step(planned)?,
-        }
-        Ok(true)
-    }
-
+impl StepHandle<'_> {
     pub(super) fn record_start(&mut self, planned: &PlannedStep) {
         self.record(RunRecord::StepStarted(StepDescription {
             step: planned.id.clone(),
@@ -158,39 +103,9 @@ impl StepMachine<'_> {
         self.add_mend(Rung::Schema, MendEffect::Applied, description, MendDetail::Read)
     }
 
-    fn bind_step(&mut self, planned: &PlannedStep) -> Decided {
-        self.record_reading(planned)?;
-        match self.known().binding(planned) {
-            Binding::Bound(bound) => {
-                if !bound.changes.is_empty() {
-                    let changes = bound.changes.iter();
-                    let words = changes.map(|change| format!("{}: {} -> {}", change.path, change.before, change.after));
-                    let words = words.collect::<Vec<_>>().join("; ");
-                    let detail = MendDetail::Coerced { values: bound.changes.len() };
-                    self.add_mend(Rung::Schema, MendEffect::Applied, words, detail)?;
-                }
-                self.keep_bound(planned, bound)?;
-                self.record_learned()?;
-                self.set_stage(Stage::Queued)
-            }
-            Binding::Unbound { unbound, .. } if self.skip_without_source(&unbound)? => Ok(()),
-            Binding::Unbound { partial, unbound } => {
-                self.keep_bound(planned, partial)?;
-                self.record_learned()?;
-                self.on_unbound(unbound_message(&unbound))
-            }
-            Binding::Misfit { bound, problems } => {
-                self.keep_bound(planned, bound)?;
-                // A call that cannot be sent is repaired as if the tool had rejected it.
-                let message = format!("the parameters do not fit their schema: {}", join_first(&problems));
-                self.on_verdict(Verdict::Correctable(CallFault::local(message)))
-            }
-        }
-    }
-
     pub(super) fn keep_bound(&mut self, planned: &PlannedStep, bound: BoundParameters) -> Decided {
         let coercions = bound.changes.len();
-        let step = self.steps.get_mut(self.index)?;
+        let step = self.step_mut()?;
         step.parameters = bound.parameters;
         step.number_bound_again();
         step.provenance = bound.provenance;
@@ -212,98 +127,6 @@ impl StepMachine<'_> {
             }
         }
         Ok(())
-    }
-
-    /// Records the values that are sent without a person although they were found by their names, or a second plan chose them.
-    fn tell_found(&mut self, findings: &[Finding]) -> Decided {
-        let step = self.step()?;
-        if step.counts.calls > 0 {
-            return Ok(());
-        }
-        let found = step.provenance.iter().filter_map(|(name, origin)| match origin {
-            Provenance::Wired { step, path } if findings.iter().any(|finding| finding.is_about(name)) => {
-                Some(format!("{name}: found by its name at {} of `{step}`", display_path(path)))
-            }
-            _ => None,
-        });
-        let is_second = self.known().is_of_second_plan(self.planned()?);
-        let chosen = findings.iter().filter(|_| is_second).filter_map(|finding| {
-            let (name, how) = (finding.parameter.as_deref()?, finding.reason.strip_prefix("is found")?);
-            Some(format!("{name}: chosen by the second plan, found{how}"))
-        });
-        let found = found.chain(chosen).collect::<Vec<_>>().join("; ");
-        if found.is_empty() {
-            return Ok(());
-        }
-        self.add_mend(Rung::Resolution, MendEffect::Applied, found, MendDetail::Wired)
-    }
-
-    /// Before anything is sent, a model may say where the missing values are.
-    fn on_unbound(&mut self, message: String) -> Decided {
-        let fault = Arc::new(CallFault::local(message));
-        if self.repair_by_rules(&fault)? || self.repair_by_learned_rule(&fault)? {
-            return Ok(());
-        }
-        let step = self.step()?;
-        let asked = step.rungs.resolution_asked > step.before_retry.resolutions;
-        match self.policy().mending.resolution {
-            ResolutionPolicy::Once
-                if !asked
-                    && !self.context.started.targets.is_empty()
-                    && !self.known().nobody_approves(self.index)? =>
-            {
-                self.consult_about(fault, ModelRung::Resolution)
-            }
-            ResolutionPolicy::Once | ResolutionPolicy::Off => {
-                self.on_verdict(Verdict::Correctable(fault.as_ref().clone()))
-            }
-        }
-    }
-
-    /// Starts the call of a queued step, if the budget lasts.
-    fn leave_queue(&mut self) -> Decided {
-        let verdict = self.known().judge().judge_next_call(self.index)?;
-        if let GateVerdict::Refuse(findings) = &verdict {
-            let (reason, is_denied) = (joined(findings), self.known().denied_like(self.index)?.0);
-            self.steps.get_mut(self.index)?.approval.withheld |= is_denied;
-            return self.set_stage(Stage::Failed { reason, fault: None });
-        }
-        if let Some(result) = self.known().earlier_result(self.index)? {
-            return self.confirm(self.planned()?, result);
-        }
-        if let Some(reason) = self.too_late(self.clock.now_ms)? {
-            return self.fail_late(reason, None);
-        }
-        if let Some(fault) = self.known().unreadable_dates(self.index, self.planned()?)? {
-            return self.on_verdict(Verdict::Correctable(fault));
-        }
-        let pass = match verdict {
-            GateVerdict::Send(pass) => pass,
-            GateVerdict::SendAndTell(pass, findings) => {
-                self.tell_found(&findings)?;
-                pass
-            }
-            GateVerdict::Ask(findings) | GateVerdict::Refuse(findings) => return self.ask_about_findings(&findings),
-        };
-        if let Some(reason) = self.known().judge().rule_to_ask(self.index)? {
-            return self.ask_about_call(reason);
-        }
-        let charged = match self.reserve_for_session()? {
-            Ok(()) => self.charge_tool_call(),
-            Err(exhausted) => Err(exhausted),
-        };
-        if let Err(exhausted) = charged {
-            let reason = exhausted.to_string();
-            self.account.stop_for(exhausted);
-            let untouched = self.step()?.sent() == 0;
-            let stage = if untouched { Stage::Skipped { reason } } else { Stage::Failed { reason, fault: None } };
-            return self.set_stage(stage);
-        }
-        self.note_missing_key()?;
-        let call = admit(self.known().next_call(self.index)?, pass);
-        self.steps.get_mut(self.index)?.counts.calls += 1;
-        self.record(RunRecord::CallStarted(call.share()));
-        self.set_stage(Stage::Calling(call))
     }
 
     /// Moves a step to another stage, and records it if the step is over.
@@ -355,9 +178,192 @@ impl StepMachine<'_> {
     ) -> Decided {
         let mend = Mend { rung, effect, description };
         let step = self.planned()?.id.clone();
-        self.steps.get_mut(self.index)?.mends.push(mend.clone());
+        self.step_mut()?.mends.push(mend.clone());
         self.record(RunRecord::Mended { step, mend, detail });
         Ok(())
+    }
+}
+
+impl CallRepair<'_> {
+    /// Records the values that are sent without a person although they were found by their names, or a second plan chose them.
+    fn tell_found(&mut self, findings: &[Finding]) -> Decided {
+        let step = self.step()?;
+        if step.counts.calls > 0 {
+            return Ok(());
+        }
+        let found = step.provenance.iter().filter_map(|(name, origin)| match origin {
+            Provenance::Wired { step, path } if findings.iter().any(|finding| finding.is_about(name)) => {
+                Some(format!("{name}: found by its name at {} of `{step}`", display_path(path)))
+            }
+            _ => None,
+        });
+        let is_second = self.known().is_of_second_plan(self.planned()?);
+        let chosen = findings.iter().filter(|_| is_second).filter_map(|finding| {
+            let (name, how) = (finding.parameter.as_deref()?, finding.reason.strip_prefix("is found")?);
+            Some(format!("{name}: chosen by the second plan, found{how}"))
+        });
+        let found = found.chain(chosen).collect::<Vec<_>>().join("; ");
+        if found.is_empty() {
+            return Ok(());
+        }
+        self.add_mend(Rung::Resolution, MendEffect::Applied, found, MendDetail::Wired)
+    }
+}
+
+impl StepMachine<'_> {
+    /// Binds a step whose dependencies are done; skips a step that lost one.
+    fn leave_waiting(&mut self) -> Decided<bool> {
+        let plan = self.context.plan;
+        let planned = self.planned()?;
+        let mut dependencies: Vec<(&StepId, &Stage)> = Vec::with_capacity(planned.dependencies.len());
+        for (id, at) in planned.dependencies.iter().zip(&planned.dependency_indices) {
+            dependencies.push((id, self.steps.get(*at)?.stage()));
+        }
+        let may_fail =
+            |id: &StepId| plan.step(id.as_str()).is_some_and(|step| step.controls.on_failure.keeps_dependents());
+        let lost = dependencies.iter().find_map(|(id, stage)| match stage {
+            Stage::Failed { .. } | Stage::Unconfirmed { .. } if may_fail(id) => None,
+            Stage::Failed { .. } => Some(format!("it needs `{id}`, which failed")),
+            Stage::Unconfirmed { .. } => Some(format!("it needs `{id}`, which is unconfirmed")),
+            Stage::Skipped { .. } => Some(format!("it needs `{id}`, which was skipped")),
+            _ => None,
+        });
+        if let Some(reason) = lost {
+            self.set_stage(Stage::Skipped { reason })?;
+            return Ok(true);
+        }
+        let is_settled = |stage: &Stage| {
+            matches!(
+                stage,
+                Stage::Done(_) | Stage::Failed { .. } | Stage::Unconfirmed { .. } | Stage::SkippedByCondition { .. }
+            )
+        };
+        if !dependencies.iter().all(|(_, stage)| is_settled(stage)) {
+            return Ok(false);
+        }
+        let is_skipped = |gate: &StepId| {
+            dependencies.iter().any(|(id, stage)| *id == gate && matches!(stage, Stage::SkippedByCondition { .. }))
+        };
+        if let Some(gate) = planned.controls.within.as_ref().filter(|gate| is_skipped(gate)) {
+            let reason = format!("it needs `{gate}`, which was skipped by its condition");
+            self.set_stage(Stage::SkippedByCondition { reason })?;
+            return Ok(true);
+        }
+        let step = self.step_mut()?;
+        let (has_begun, reopened) = (step.looping.length.is_some(), step.reopened.take());
+        if !has_begun && reopened.is_none() && !self.should_run(planned)? {
+            return Ok(true);
+        }
+        self.record_start(planned);
+        if planned.foreach().is_some() {
+            self.begin_loop(planned)?;
+            return Ok(true);
+        }
+        self.start_step_deadline(planned)?;
+        match reopened {
+            Some(reopened) => self.continue_reopened(*reopened)?,
+            None if planned.computed => self.compute_step(planned)?,
+            None => self.bind_step(planned)?,
+        }
+        Ok(true)
+    }
+
+    fn bind_step(&mut self, planned: &PlannedStep) -> Decided {
+        self.record_reading(planned)?;
+        match self.known().binding(planned) {
+            Binding::Bound(bound) => {
+                if !bound.changes.is_empty() {
+                    let changes = bound.changes.iter();
+                    let words = changes.map(|change| format!("{}: {} -> {}", change.path, change.before, change.after));
+                    let words = words.collect::<Vec<_>>().join("; ");
+                    let detail = MendDetail::Coerced { values: bound.changes.len() };
+                    self.add_mend(Rung::Schema, MendEffect::Applied, words, detail)?;
+                }
+                self.keep_bound(planned, bound)?;
+                self.record_learned()?;
+                self.set_stage(Stage::Queued)
+            }
+            Binding::Unbound { unbound, .. } if self.skip_without_source(&unbound)? => Ok(()),
+            Binding::Unbound { partial, unbound } => {
+                self.keep_bound(planned, partial)?;
+                self.record_learned()?;
+                self.on_unbound(unbound_message(&unbound))
+            }
+            Binding::Misfit { bound, problems } => {
+                self.keep_bound(planned, bound)?;
+                // A call that cannot be sent is repaired as if the tool had rejected it.
+                let message = format!("the parameters do not fit their schema: {}", join_first(&problems));
+                self.on_verdict(Verdict::Correctable(CallFault::local(message)))
+            }
+        }
+    }
+
+    /// Before anything is sent, a model may say where the missing values are.
+    fn on_unbound(&mut self, message: String) -> Decided {
+        let fault = Arc::new(CallFault::local(message));
+        if self.repair_by_rules(&fault)? || self.repair_by_learned_rule(&fault)? {
+            return Ok(());
+        }
+        let step = self.step()?;
+        let asked = step.rungs.resolution_asked > step.before_retry.resolutions;
+        match self.policy().mending.resolution {
+            ResolutionPolicy::Once
+                if !asked
+                    && !self.context.started.targets.is_empty()
+                    && !self.known().nobody_approves(self.index)? =>
+            {
+                self.consult_about(fault, ModelRung::Resolution)
+            }
+            ResolutionPolicy::Once | ResolutionPolicy::Off => {
+                self.on_verdict(Verdict::Correctable(fault.as_ref().clone()))
+            }
+        }
+    }
+
+    /// Starts the call of a queued step, if the budget lasts.
+    fn leave_queue(&mut self) -> Decided {
+        let verdict = self.known().judge().judge_next_call(self.index)?;
+        if let GateVerdict::Refuse(findings) = &verdict {
+            let (reason, is_denied) = (joined(findings), self.known().denied_like(self.index)?.0);
+            self.step_mut()?.approval.withheld |= is_denied;
+            return self.set_stage(Stage::Failed { reason, fault: None });
+        }
+        if let Some(result) = self.known().earlier_result(self.index)? {
+            return self.confirm(self.planned()?, result);
+        }
+        if let Some(reason) = self.too_late(self.clock.now_ms)? {
+            return self.fail_late(reason, None);
+        }
+        if let Some(fault) = self.known().unreadable_dates(self.index, self.planned()?)? {
+            return self.on_verdict(Verdict::Correctable(fault));
+        }
+        let pass = match verdict {
+            GateVerdict::Send(pass) => pass,
+            GateVerdict::SendAndTell(pass, findings) => {
+                self.tell_found(&findings)?;
+                pass
+            }
+            GateVerdict::Ask(findings) | GateVerdict::Refuse(findings) => return self.ask_about_findings(&findings),
+        };
+        if let Some(reason) = self.known().judge().rule_to_ask(self.index)? {
+            return self.ask_about_call(reason);
+        }
+        let charged = match self.reserve_for_session()? {
+            Ok(()) => self.charge_tool_call(),
+            Err(exhausted) => Err(exhausted),
+        };
+        if let Err(exhausted) = charged {
+            let reason = exhausted.to_string();
+            self.account.stop_for(exhausted);
+            let untouched = self.step()?.sent() == 0;
+            let stage = if untouched { Stage::Skipped { reason } } else { Stage::Failed { reason, fault: None } };
+            return self.set_stage(stage);
+        }
+        self.note_missing_key()?;
+        let call = admit(self.next_call()?, pass);
+        self.step_mut()?.counts.calls += 1;
+        self.record(RunRecord::CallStarted(call.share()));
+        self.set_stage(Stage::Calling(call))
     }
 }
 
@@ -418,15 +424,6 @@ impl Knowledge<'_> {
 
     /// The call that a step would make next.
     pub(super) fn next_call(&self, index: StepIndex) -> Decided<CallTool> {
-        let (planned, step) = (planned(self.plan, index)?, self.steps.get(index)?);
-        let call = self.call_of(planned, &step.parameters);
-        let key = || idempotency_key(self.started.run.as_str(), planned.id.as_str(), step.correction);
-        Ok(CallTool {
-            id: EffectId::of_step(&planned.id, EffectKind::Call, step.counts.calls + 1),
-            idempotency_key: (call.side_effect != SideEffect::Read).then(key),
-            business_key: self.business_key(planned, &step.parameters),
-            timeout_ms: self.clock.call_timeout_ms(step),
-            ..call
-        })
+        Ok(next_call(self.started, planned(self.plan, index)?, self.steps.get(index)?, self.clock))
     }
 }

@@ -10,9 +10,12 @@ use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::{CallTool, EffectId, EffectKind, Value};
 
 use super::Run;
+use super::call_control::CallControl;
+use super::call_repair::CallRepair;
 use super::correction::Correction;
 use super::knowledge::{Knowledge, StepContext};
 use super::stage::Stage;
+use super::step_handle::StepHandle;
 use super::step_machine::StepMachine;
 use super::step_run::StepRun;
 use crate::digest::jitter;
@@ -31,6 +34,121 @@ impl Run {
             Some(index) => self.at(index).on_event(kind),
             None => Ok(false),
         }
+    }
+}
+
+impl StepHandle<'_> {
+    /// Lets a step wait before its call is made, or made again.
+    pub(super) fn wait(&mut self, id: EffectId, until_ms: i64, reason: WaitReason) -> Decided {
+        self.record(RunRecord::WaitStarted { id: id.clone(), until_ms, reason });
+        self.set_stage(Stage::BackingOff { id, until_ms, reason })
+    }
+
+    /// Counts a step that ends in failure although models were asked; a success resets the counts of its tool.
+    pub(super) fn note_repeated_failure(&mut self, stage: &Stage) -> Decided {
+        let step = self.step()?;
+        if step.rungs.feedback == 0 && step.rungs.context == 0 {
+            return Ok(());
+        }
+        let planned = self.planned()?;
+        match stage {
+            Stage::Done(_) => {
+                let tool = tool_prefix(planned);
+                self.ruled_out.failures.retain(|key, _| !key.starts_with(&tool));
+            }
+            Stage::Failed { fault: Some(fault), .. } => {
+                *self.ruled_out.failures.entry(failure_key(planned, fault)).or_default() += 1;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl CallControl<'_> {
+    /// Records that a tool rejected a call after the last correction by feedback.
+    fn note_exhausted_feedback(&mut self, verdict: &Verdict, remedy: &Remedy) -> Decided {
+        let limit = self.policy().mending.feedback;
+        let Verdict::Correctable(fault) = verdict else { return Ok(()) };
+        let by_tool = matches!(fault.origin, FaultOrigin::Status(_)) && !fault.rules_out_retry();
+        let used_up = limit > 0 && self.step()?.rungs.feedback >= limit;
+        if by_tool && used_up && *remedy != Remedy::Feedback {
+            let step = self.planned()?.id.clone();
+            self.record(RunRecord::FeedbackExhausted(step));
+        }
+        Ok(())
+    }
+
+    /// Waits before the same call is sent again: longer each time, and never shorter than the tool asked for.
+    fn back_off(&mut self, fault: Arc<CallFault>, min_wait_ms: u64) -> Decided {
+        let planned = self.planned()?;
+        let step = self.step_mut()?;
+        step.counts.resends += 1;
+        let times = step.counts.resends;
+        let id = EffectId::of_step(&planned.id, EffectKind::RetryWait, step.before_retry.resends + times);
+        let rules = &self.started.policy.resend;
+        // The jitter below adds up to a quarter, and stays within the longest wait.
+        let most_ms = rules.max_ms.saturating_mul(4) / 5;
+        let doubled = rules.base_ms.saturating_mul(1u64.checked_shl(times - 1).unwrap_or(u64::MAX)).min(most_ms);
+        let wait_ms = match fault.origin {
+            // Our own process ended; the tool needs no pause.
+            FaultOrigin::Interrupted => 0,
+            FaultOrigin::Local | FaultOrigin::Transport(_) | FaultOrigin::Status(_) => {
+                let wait_ms = doubled.max(min_wait_ms);
+                // Callers that failed together must not come back together.
+                wait_ms.saturating_add(jitter(self.started.seed, &id.to_string(), wait_ms / 4))
+            }
+        };
+        let words = format!("sent again after {wait_ms} ms, for {fault}");
+        let detail = MendDetail::Resent { times, fault: Arc::clone(&fault) };
+        self.add_mend(Rung::Resend, MendEffect::Applied, words, detail)?;
+        let until_ms = self.clock.now_ms.saturating_add_unsigned(wait_ms);
+        if let Some(reason) = self.too_late(until_ms)? {
+            return self.fail_late(reason, Some(fault));
+        }
+        self.wait(id, until_ms, WaitReason::Retry)
+    }
+}
+
+impl CallRepair<'_> {
+    /// Applies the remedy for a failure.
+    pub(super) fn apply_remedy(&mut self, fault: Arc<CallFault>, remedy: Remedy) -> Decided {
+        match remedy {
+            Remedy::Resend { min_wait_ms } => self.back_off(fault, min_wait_ms),
+            Remedy::Feedback => self.consult_about(fault, ModelRung::Feedback),
+            Remedy::Context => self.consult_about(fault, ModelRung::Context),
+            Remedy::AskPerson => self.ask_about_outcome(fault),
+            Remedy::GiveUp(reason) => self.give_up(fault, reason),
+        }
+    }
+
+    /// Sends a corrected call, or asks whether it may be sent.
+    pub(super) fn send_corrected(&mut self, fault: Arc<CallFault>, correction: Correction) -> Decided {
+        self.step_mut()?.number_correction();
+        if correction.needs_approval {
+            return self.ask_about_correction(fault, correction, AskedBy::Correction);
+        }
+        if self.known().judge().rule_to_ask(self.index)?.is_some() {
+            return self.ask_about_correction(fault, correction, AskedBy::Rules);
+        }
+        self.set_stage(Stage::Queued)
+    }
+
+    /// Asks a person whether a call with changed or found values is sent.
+    pub(super) fn ask_about_correction(
+        &mut self,
+        fault: Arc<CallFault>,
+        correction: Correction,
+        asked_by: AskedBy,
+    ) -> Decided {
+        let (call, error) = (Box::new(self.next_call()?), fault.to_string());
+        let Correction { change, reason, row, .. } = correction;
+        let reasons = [Some(reason), self.known().judge().rule_to_ask(self.index)?]
+            .into_iter()
+            .flatten()
+            .filter(|reason| !reason.is_empty());
+        let reason = reasons.collect::<Vec<_>>().join("; ");
+        self.ask_person(Some(fault), Question::SendCorrected { call, error, change, reason, asked_by, row })
     }
 }
 
@@ -109,14 +227,14 @@ impl StepMachine<'_> {
     pub(super) fn on_verdict(&mut self, verdict: Verdict) -> Decided {
         let planned = self.planned()?;
         let side_effect = self.known().side_effect(planned);
-        let step = self.steps.get_mut(self.index)?;
+        let step = self.step_mut()?;
         let Some(fault) = fault_of(&verdict) else {
             step.add_attempt(None);
             let Verdict::Success(value) = verdict else { return Ok(()) };
             return self.on_result(planned, value);
         };
         let state = self.known().repair_state(self.step()?, planned, &fault);
-        let step = self.steps.get_mut(self.index)?;
+        let step = self.step_mut()?;
         step.add_attempt(Some(Arc::clone(&fault)));
         if let Some(reason) = self.account.immediate_stop() {
             return self.set_stage(Stage::Failed { reason, fault: Some(fault) });
@@ -142,115 +260,6 @@ impl StepMachine<'_> {
             .ok_or_else(|| InternalError::new("a failed call has no remedy"))?;
         self.note_exhausted_feedback(&verdict, &remedy)?;
         self.apply_remedy(fault, remedy)
-    }
-
-    /// Records that a tool rejected a call after the last correction by feedback.
-    fn note_exhausted_feedback(&mut self, verdict: &Verdict, remedy: &Remedy) -> Decided {
-        let limit = self.policy().mending.feedback;
-        let Verdict::Correctable(fault) = verdict else { return Ok(()) };
-        let by_tool = matches!(fault.origin, FaultOrigin::Status(_)) && !fault.rules_out_retry();
-        let used_up = limit > 0 && self.step()?.rungs.feedback >= limit;
-        if by_tool && used_up && *remedy != Remedy::Feedback {
-            let step = self.planned()?.id.clone();
-            self.record(RunRecord::FeedbackExhausted(step));
-        }
-        Ok(())
-    }
-
-    /// Applies the remedy for a failure.
-    pub(super) fn apply_remedy(&mut self, fault: Arc<CallFault>, remedy: Remedy) -> Decided {
-        match remedy {
-            Remedy::Resend { min_wait_ms } => self.back_off(fault, min_wait_ms),
-            Remedy::Feedback => self.consult_about(fault, ModelRung::Feedback),
-            Remedy::Context => self.consult_about(fault, ModelRung::Context),
-            Remedy::AskPerson => self.ask_about_outcome(fault),
-            Remedy::GiveUp(reason) => self.give_up(fault, reason),
-        }
-    }
-
-    /// Waits before the same call is sent again: longer each time, and never shorter than the tool asked for.
-    fn back_off(&mut self, fault: Arc<CallFault>, min_wait_ms: u64) -> Decided {
-        let planned = self.planned()?;
-        let step = self.steps.get_mut(self.index)?;
-        step.counts.resends += 1;
-        let times = step.counts.resends;
-        let id = EffectId::of_step(&planned.id, EffectKind::RetryWait, step.before_retry.resends + times);
-        let rules = &self.context.started.policy.resend;
-        // The jitter below adds up to a quarter, and stays within the longest wait.
-        let most_ms = rules.max_ms.saturating_mul(4) / 5;
-        let doubled = rules.base_ms.saturating_mul(1u64.checked_shl(times - 1).unwrap_or(u64::MAX)).min(most_ms);
-        let wait_ms = match fault.origin {
-            // Our own process ended; the tool needs no pause.
-            FaultOrigin::Interrupted => 0,
-            FaultOrigin::Local | FaultOrigin::Transport(_) | FaultOrigin::Status(_) => {
-                let wait_ms = doubled.max(min_wait_ms);
-                // Callers that failed together must not come back together.
-                wait_ms.saturating_add(jitter(self.context.started.seed, &id.to_string(), wait_ms / 4))
-            }
-        };
-        let words = format!("sent again after {wait_ms} ms, for {fault}");
-        let detail = MendDetail::Resent { times, fault: Arc::clone(&fault) };
-        self.add_mend(Rung::Resend, MendEffect::Applied, words, detail)?;
-        let until_ms = self.clock.now_ms.saturating_add_unsigned(wait_ms);
-        if let Some(reason) = self.too_late(until_ms)? {
-            return self.fail_late(reason, Some(fault));
-        }
-        self.wait(id, until_ms, WaitReason::Retry)
-    }
-
-    /// Lets a step wait before its call is made, or made again.
-    pub(super) fn wait(&mut self, id: EffectId, until_ms: i64, reason: WaitReason) -> Decided {
-        self.record(RunRecord::WaitStarted { id: id.clone(), until_ms, reason });
-        self.set_stage(Stage::BackingOff { id, until_ms, reason })
-    }
-
-    /// Sends a corrected call, or asks whether it may be sent.
-    pub(super) fn send_corrected(&mut self, fault: Arc<CallFault>, correction: Correction) -> Decided {
-        self.steps.get_mut(self.index)?.number_correction();
-        if correction.needs_approval {
-            return self.ask_about_correction(fault, correction, AskedBy::Correction);
-        }
-        if self.known().judge().rule_to_ask(self.index)?.is_some() {
-            return self.ask_about_correction(fault, correction, AskedBy::Rules);
-        }
-        self.set_stage(Stage::Queued)
-    }
-
-    /// Asks a person whether a call with changed or found values is sent.
-    pub(super) fn ask_about_correction(
-        &mut self,
-        fault: Arc<CallFault>,
-        correction: Correction,
-        asked_by: AskedBy,
-    ) -> Decided {
-        let (call, error) = (Box::new(self.known().next_call(self.index)?), fault.to_string());
-        let Correction { change, reason, row, .. } = correction;
-        let reasons = [Some(reason), self.known().judge().rule_to_ask(self.index)?]
-            .into_iter()
-            .flatten()
-            .filter(|reason| !reason.is_empty());
-        let reason = reasons.collect::<Vec<_>>().join("; ");
-        self.ask_person(Some(fault), Question::SendCorrected { call, error, change, reason, asked_by, row })
-    }
-
-    /// Counts a step that ends in failure although models were asked; a success resets the counts of its tool.
-    pub(super) fn note_repeated_failure(&mut self, stage: &Stage) -> Decided {
-        let step = self.step()?;
-        if step.rungs.feedback == 0 && step.rungs.context == 0 {
-            return Ok(());
-        }
-        let planned = self.planned()?;
-        match stage {
-            Stage::Done(_) => {
-                let tool = tool_prefix(planned);
-                self.ruled_out.failures.retain(|key, _| !key.starts_with(&tool));
-            }
-            Stage::Failed { fault: Some(fault), .. } => {
-                *self.ruled_out.failures.entry(failure_key(planned, fault)).or_default() += 1;
-            }
-            _ => {}
-        }
-        Ok(())
     }
 }
 
@@ -289,13 +298,6 @@ impl Knowledge<'_> {
         let drain_ms = self.policy().limits.drain_ms;
         let waited_ms = self.account.stopped_ms.map_or(0, |since| ms_between(since, self.clock.now_ms));
         if waited_ms < drain_ms { CallFault::interrupted() } else { CallFault::abandoned(drain_ms) }
-    }
-
-    /// The call that just failed. It is built like the next call, with the ordinal of the last one.
-    pub(super) fn last_call(&self, index: StepIndex) -> Decided<CallTool> {
-        let call = self.next_call(index)?;
-        let calls = self.steps.get(index)?.counts.calls;
-        Ok(CallTool { id: EffectId::of_step(&call.step, EffectKind::Call, calls), ..call })
     }
 
     // The progress guard: when steps keep failing in the same way at the same tool although models were asked each time, models

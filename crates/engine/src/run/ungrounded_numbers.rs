@@ -8,8 +8,8 @@ use reknit_plan::PlannedStep;
 use reknit_protocol::{Number, Object, Value};
 use reknit_salvage::Schema;
 
+use super::call_repair::CallRepair;
 use super::knowledge::StepContext;
-use super::step_machine::StepMachine;
 use super::step_run::StepRun;
 use crate::internal_error::Decided;
 use crate::synthesis::numbers_in_text::{self, has_words, visit_scalars};
@@ -17,7 +17,7 @@ use crate::synthesis::numbers_in_text::{self, has_words, visit_scalars};
 /// The largest number that people usually write as a word.
 const DOZEN: u64 = 12;
 
-impl StepMachine<'_> {
+impl CallRepair<'_> {
     /// Why the numbers of a model are rejected, if they are: they appear in neither request nor results.
     ///
     /// The model is asked once more, for an expression. If it insists, a call that only reads is made, and a person decides
@@ -50,7 +50,7 @@ impl StepMachine<'_> {
             "{} does not appear in the request or in any result; write the calculation that gives it",
             ungrounded.join(", ")
         );
-        self.steps.get_mut(self.index)?.ungrounded = ungrounded;
+        self.step_mut()?.ungrounded = ungrounded;
         Ok(Some(words))
     }
 }

@@ -10,8 +10,9 @@ use reknit_plan::PlannedStep;
 use reknit_protocol::{BusinessKey, CallTool, EffectId, EffectKind, KeyRule, Object, SideEffect, human_duration};
 
 use super::Run;
+use super::call_control::CallControl;
 use super::stage::Stage;
-use super::step_machine::StepMachine;
+use super::step_handle::StepHandle;
 use super::step_run::StepRun;
 use crate::business_key::{KeyFinding, KeyHolder, KeySettlement, KnownReceipt, business_key};
 use crate::digest::jitter;
@@ -47,7 +48,52 @@ impl Run {
     }
 }
 
-impl StepMachine<'_> {
+impl StepHandle<'_> {
+    /// Another call has done the deed: the step is done with its receipt.
+    pub(super) fn on_known_receipt(&mut self, call: &CallTool, receipt: &KnownReceipt) -> Decided {
+        let KnownReceipt { run, step, at_ms, result } = receipt.clone();
+        let finding = KeyFinding::Receipt { run, step, at_ms };
+        let description = finding.to_string();
+        self.note_unsent(call, finding)?;
+        self.step_mut()?.key_holder = None;
+        self.add_mend(Rung::Settlement, MendEffect::Applied, description, MendDetail::Settled)?;
+        self.set_stage(Stage::Done(result.into()))
+    }
+
+    /// A call that was due is not sent, because of its key.
+    fn note_unsent(&mut self, call: &CallTool, finding: KeyFinding) -> Decided {
+        self.account.spent.refund_tool_call();
+        self.step_mut()?.counts.unsent_for_key += 1;
+        self.record(RunRecord::KeyFound { id: call.id.clone(), finding });
+        Ok(())
+    }
+
+    /// Decides what is stored about the key of a step's last call: done with its receipt, or released if the call certainly had no
+    /// effect. While that is unknown, nobody else may do the deed.
+    pub(super) fn settle_key(&mut self, call: Arc<CallTool>) -> Decided {
+        if call.business_key.is_none() {
+            return Ok(());
+        }
+        let step = self.step_mut()?;
+        step.key_holder = None;
+        let settlement = match step.stage() {
+            Stage::Done(result) | Stage::Unconfirmed { result, .. } => KeySettlement::Done(result.clone()),
+            Stage::Verifying(verification) => KeySettlement::Done(verification.result.clone()),
+            _ if step.may_have_happened(call.side_effect, None) => return Ok(()),
+            _ => KeySettlement::Released,
+        };
+        self.record(RunRecord::KeySettled { call, settlement });
+        Ok(())
+    }
+
+    /// Fails a step whose deadline has passed.
+    pub(super) fn fail_late(&mut self, reason: String, fault: Option<Arc<CallFault>>) -> Decided {
+        let fault = fault.or_else(|| self.steps.get(self.index).ok()?.last_fault().cloned());
+        self.set_stage(Stage::Failed { reason, fault })
+    }
+}
+
+impl CallControl<'_> {
     /// The call of a step was not made because the tool's circuit breaker is open. It is made later, unless that is too
     /// late.
     pub(super) fn on_breaker_open(&mut self, until_ms: i64) -> Decided {
@@ -58,7 +104,7 @@ impl StepMachine<'_> {
             Some(reason) => Some(reason),
             None => self.too_late(until_ms)?,
         };
-        let step = self.steps.get_mut(self.index)?;
+        let step = self.step_mut()?;
         step.counts.skipped_calls += 1;
         let skipped = step.counts.skipped_calls;
         let wait_ms = ms_between(now_ms, until_ms);
@@ -86,7 +132,7 @@ impl StepMachine<'_> {
         let planned = self.planned()?;
         let step = self.step()?;
         let names = (planned.tool.as_str(), planned.capability.as_str());
-        let key = self.context.key_rule(planned).map(|rule| business_key(rule, names, &step.parameters));
+        let key = self.started.key_rule(planned).map(|rule| business_key(rule, names, &step.parameters));
         let Some(Err(field)) = key else { return Ok(()) };
         let description =
             format!("the call has no business key, because `{field}` has no value: an equal call is not recognised");
@@ -96,29 +142,18 @@ impl StepMachine<'_> {
         self.add_mend(Rung::Settlement, MendEffect::NoHelp, description, MendDetail::Settled)
     }
 
-    /// Another call has done the deed: the step is done with its receipt.
-    pub(super) fn on_known_receipt(&mut self, call: &CallTool, receipt: &KnownReceipt) -> Decided {
-        let KnownReceipt { run, step, at_ms, result } = receipt.clone();
-        let finding = KeyFinding::Receipt { run, step, at_ms };
-        let description = finding.to_string();
-        self.note_unsent(call, finding)?;
-        self.steps.get_mut(self.index)?.key_holder = None;
-        self.add_mend(Rung::Settlement, MendEffect::Applied, description, MendDetail::Settled)?;
-        self.set_stage(Stage::Done(result.into()))
-    }
-
     /// The outcome of another call with the same key is unknown: this one is due again after a wait, within the limits of the step
     /// and the run.
     pub(super) fn on_key_held(&mut self, call: &CallTool, holder: &KeyHolder) -> Decided {
         self.note_unsent(call, KeyFinding::Held(holder.clone()))?;
-        let step = self.steps.get_mut(self.index)?;
+        let step = self.step_mut()?;
         step.key_holder = Some(Box::new(holder.clone()));
         let waits = step.counts.unsent_for_key;
         let id = EffectId::of_step(&call.step, EffectKind::KeyWait, waits);
         let doubled = FIRST_WAIT_MS.saturating_mul(1u64.checked_shl(waits - 1).unwrap_or(u64::MAX));
         // The jitter adds up to a quarter, and stays within the longest wait: callers that wait together come back apart.
         let wait_ms = doubled.min(MAX_WAIT_MS * 4 / 5);
-        let wait_ms = wait_ms.saturating_add(jitter(self.context.started.seed, &id.to_string(), wait_ms / 4));
+        let wait_ms = wait_ms.saturating_add(jitter(self.started.seed, &id.to_string(), wait_ms / 4));
         let now_ms = self.clock.now_ms;
         let wait_end = now_ms.saturating_add_unsigned(wait_ms);
         let until_ms = if holder.until_ms > now_ms { wait_end.min(holder.until_ms) } else { wait_end };
@@ -133,42 +168,10 @@ impl StepMachine<'_> {
         self.wait(id, until_ms, WaitReason::KeyHeld)
     }
 
-    /// A call that was due is not sent, because of its key.
-    fn note_unsent(&mut self, call: &CallTool, finding: KeyFinding) -> Decided {
-        self.account.spent.refund_tool_call();
-        self.steps.get_mut(self.index)?.counts.unsent_for_key += 1;
-        self.record(RunRecord::KeyFound { id: call.id.clone(), finding });
-        Ok(())
-    }
-
-    /// Decides what is stored about the key of a step's last call: done with its receipt, or released if the call certainly had no
-    /// effect. While that is unknown, nobody else may do the deed.
-    pub(super) fn settle_key(&mut self, call: Arc<CallTool>) -> Decided {
-        if call.business_key.is_none() {
-            return Ok(());
-        }
-        let step = self.steps.get_mut(self.index)?;
-        step.key_holder = None;
-        let settlement = match step.stage() {
-            Stage::Done(result) | Stage::Unconfirmed { result, .. } => KeySettlement::Done(result.clone()),
-            Stage::Verifying(verification) => KeySettlement::Done(verification.result.clone()),
-            _ if step.may_have_happened(call.side_effect, None) => return Ok(()),
-            _ => KeySettlement::Released,
-        };
-        self.record(RunRecord::KeySettled { call, settlement });
-        Ok(())
-    }
-
     /// Starts the time of a step: its dependencies are done.
     pub(super) fn start_step_deadline(&mut self, planned: &PlannedStep) -> Decided {
-        self.steps.get_mut(self.index)?.deadline_ms = self.clock.step_deadline_ms(planned);
+        self.step_mut()?.deadline_ms = self.clock.step_deadline_ms(planned);
         Ok(())
-    }
-
-    /// Fails a step whose deadline has passed.
-    pub(super) fn fail_late(&mut self, reason: String, fault: Option<Arc<CallFault>>) -> Decided {
-        let fault = fault.or_else(|| self.steps.get(self.index).ok()?.last_fault().cloned());
-        self.set_stage(Stage::Failed { reason, fault })
     }
 }
 

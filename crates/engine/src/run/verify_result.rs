@@ -10,10 +10,13 @@ use reknit_mend::{ReplyContext, Verdict, classify_failure, classify_reply};
 use reknit_plan::{PlanAuthor, PlannedStep, Verify};
 use reknit_protocol::{CallTool, EffectId, EffectKind, Object, SideEffect, Value, join_first};
 
+use super::call_control::CallControl;
+use super::call_repair::CallRepair;
 use super::knowledge::{StepContext, read_call};
 use super::sources::Results;
 use super::stage::{Stage, Verification, VerifyActivity};
 use super::step_events::fault_of;
+use super::step_handle::StepHandle;
 use super::step_machine::StepMachine;
 use crate::admitted_call::admit;
 use crate::digest::jitter;
@@ -37,7 +40,55 @@ enum Reading {
     Useless(String),
 }
 
-impl StepMachine<'_> {
+impl StepHandle<'_> {
+    /// Verifies the result of a step whose call does not have a slot any more, as soon as one is free.
+    pub(super) fn queue_verification(&mut self, result: ResultHandle) -> Decided {
+        self.set_stage(Stage::Verifying(Arc::new(Verification::new(result))))
+    }
+}
+
+impl CallControl<'_> {
+    /// Asks again after a wait, or ends the step as unconfirmed.
+    fn after_reading(&mut self, planned: &PlannedStep, mut verification: Verification, reading: Reading) -> Decided {
+        let verify = verify_of(planned)?;
+        let (reason, wait_ms) = match reading {
+            Reading::Useless(reason) => (reason, None),
+            Reading::Unmet(reason) => {
+                verification.unmet += 1;
+                (reason, (verification.unmet < verify.times).then_some(verify.wait_ms))
+            }
+            Reading::Failed { reason, min_wait_ms } => {
+                verification.failures += 1;
+                let failures = verification.failures;
+                let wait_ms =
+                    min_wait_ms.map_or(0, |least| self.started.verify_backoff_ms(planned, failures).max(least));
+                (reason, (failures <= self.started.resend_policy(planned).times).then_some(wait_ms))
+            }
+        };
+        let unmet = verification.unmet;
+        let capability = format!("{}/{}", verify.tool, verify.capability);
+        let unconfirmed = |more: &str| Stage::Unconfirmed {
+            result: verification.result.clone(),
+            reason: format!("`verify` with `{capability}`: {reason}{more}"),
+        };
+        let Some(wait_ms) = wait_ms else {
+            let more = if unmet > 1 { format!("; {unmet} replies did not confirm it") } else { String::new() };
+            return self.set_stage(unconfirmed(&more));
+        };
+        let until_ms = self.clock.now_ms.saturating_add_unsigned(wait_ms);
+        if let Some(late) = self.too_late(until_ms)? {
+            return self.set_stage(unconfirmed(&format!("; {late}")));
+        }
+        let step = self.step_mut()?;
+        step.counts.verify_waits += 1;
+        let id = EffectId::of_step(&planned.id, EffectKind::VerifyWait, step.counts.verify_waits);
+        self.record(RunRecord::WaitStarted { id: id.clone(), until_ms, reason: WaitReason::Poll });
+        let activity = VerifyActivity::Waiting { id, until_ms };
+        self.set_stage(Stage::Verifying(Arc::new(Verification { activity, ..verification })))
+    }
+}
+
+impl CallRepair<'_> {
     /// Makes the first read call for the result of a step, in the slot of its call.
     pub(super) fn start_verification(&mut self, planned: &PlannedStep, result: ResultHandle) -> Decided {
         if let Some(stop) = self.account.immediate_stop() {
@@ -47,15 +98,10 @@ impl StepMachine<'_> {
         self.call_verify(planned, Verification::new(result))
     }
 
-    /// Verifies the result of a step whose call does not have a slot any more, as soon as one is free.
-    pub(super) fn queue_verification(&mut self, result: ResultHandle) -> Decided {
-        self.set_stage(Stage::Verifying(Arc::new(Verification::new(result))))
-    }
-
     /// Makes a read call that has got a slot.
     pub(super) fn leave_verify_queue(&mut self) -> Decided<bool> {
         let Stage::Verifying(verification) = self.step()?.stage() else { return Ok(false) };
-        let (verification, _plan) = (verification.as_ref().clone(), self.context.plan);
+        let verification = verification.as_ref().clone();
         self.call_verify(self.planned()?, verification)?;
         Ok(true)
     }
@@ -85,7 +131,7 @@ impl StepMachine<'_> {
             }
         };
         let timeout_ms = self.clock.call_timeout_ms(self.step()?);
-        let step = self.steps.get_mut(self.index)?;
+        let step = self.step_mut()?;
         step.counts.verify_calls += 1;
         let id = EffectId::of_step(&planned.id, EffectKind::Verify, step.counts.verify_calls);
         let names = (&verify.tool, &verify.capability);
@@ -93,29 +139,6 @@ impl StepMachine<'_> {
         self.record(RunRecord::CallStarted(call.share()));
         let activity = VerifyActivity::Calling(call);
         self.set_stage(Stage::Verifying(Arc::new(Verification { activity, ..verification })))
-    }
-
-    /// Applies an event to a step that is being verified; returns whether it is about that.
-    pub(super) fn on_verify_event(&mut self, kind: &EventKind) -> Decided<bool> {
-        let Stage::Verifying(verification) = self.step()?.stage() else { return Ok(false) };
-        let verification = verification.as_ref().clone();
-        let planned = self.planned()?;
-        match (&verification.activity, kind) {
-            (VerifyActivity::Waiting { id, .. }, EventKind::Woke { effect }) if id == effect => {
-                self.record(RunRecord::WaitEnded(effect.clone()));
-                let queued = Verification { activity: VerifyActivity::Queued, ..verification };
-                self.set_stage(Stage::Verifying(Arc::new(queued)))?;
-            }
-            (VerifyActivity::Calling(call), kind) if kind.effect() == Some(&call.id) => {
-                match self.read_verification(planned, &call.share(), &verification.result, kind)? {
-                    None => return Ok(false),
-                    Some(Ok(())) => self.end_with_result(verification.result)?,
-                    Some(Err(reading)) => self.after_reading(planned, verification, reading)?,
-                }
-            }
-            _ => return Ok(false),
-        }
-        Ok(true)
     }
 
     /// What the outcome of a read call says: `Ok` if it confirms the effect. `None` if the event is no such outcome.
@@ -171,44 +194,30 @@ impl StepMachine<'_> {
             Verdict::Permanent(fault) | Verdict::Correctable(fault) => Err(Reading::Unmet(fault.to_string())),
         }))
     }
+}
 
-    /// Asks again after a wait, or ends the step as unconfirmed.
-    fn after_reading(&mut self, planned: &PlannedStep, mut verification: Verification, reading: Reading) -> Decided {
-        let verify = verify_of(planned)?;
-        let (reason, wait_ms) = match reading {
-            Reading::Useless(reason) => (reason, None),
-            Reading::Unmet(reason) => {
-                verification.unmet += 1;
-                (reason, (verification.unmet < verify.times).then_some(verify.wait_ms))
+impl StepMachine<'_> {
+    /// Applies an event to a step that is being verified; returns whether it is about that.
+    pub(super) fn on_verify_event(&mut self, kind: &EventKind) -> Decided<bool> {
+        let Stage::Verifying(verification) = self.step()?.stage() else { return Ok(false) };
+        let verification = verification.as_ref().clone();
+        let planned = self.planned()?;
+        match (&verification.activity, kind) {
+            (VerifyActivity::Waiting { id, .. }, EventKind::Woke { effect }) if id == effect => {
+                self.record(RunRecord::WaitEnded(effect.clone()));
+                let queued = Verification { activity: VerifyActivity::Queued, ..verification };
+                self.set_stage(Stage::Verifying(Arc::new(queued)))?;
             }
-            Reading::Failed { reason, min_wait_ms } => {
-                verification.failures += 1;
-                let failures = verification.failures;
-                let wait_ms =
-                    min_wait_ms.map_or(0, |least| self.known().verify_backoff_ms(planned, failures).max(least));
-                (reason, (failures <= self.known().resend_policy(planned).times).then_some(wait_ms))
+            (VerifyActivity::Calling(call), kind) if kind.effect() == Some(&call.id) => {
+                match self.read_verification(planned, &call.share(), &verification.result, kind)? {
+                    None => return Ok(false),
+                    Some(Ok(())) => self.end_with_result(verification.result)?,
+                    Some(Err(reading)) => self.after_reading(planned, verification, reading)?,
+                }
             }
-        };
-        let unmet = verification.unmet;
-        let capability = format!("{}/{}", verify.tool, verify.capability);
-        let unconfirmed = |more: &str| Stage::Unconfirmed {
-            result: verification.result.clone(),
-            reason: format!("`verify` with `{capability}`: {reason}{more}"),
-        };
-        let Some(wait_ms) = wait_ms else {
-            let more = if unmet > 1 { format!("; {unmet} replies did not confirm it") } else { String::new() };
-            return self.set_stage(unconfirmed(&more));
-        };
-        let until_ms = self.clock.now_ms.saturating_add_unsigned(wait_ms);
-        if let Some(late) = self.too_late(until_ms)? {
-            return self.set_stage(unconfirmed(&format!("; {late}")));
+            _ => return Ok(false),
         }
-        let step = self.steps.get_mut(self.index)?;
-        step.counts.verify_waits += 1;
-        let id = EffectId::of_step(&planned.id, EffectKind::VerifyWait, step.counts.verify_waits);
-        self.record(RunRecord::WaitStarted { id: id.clone(), until_ms, reason: WaitReason::Poll });
-        let activity = VerifyActivity::Waiting { id, until_ms };
-        self.set_stage(Stage::Verifying(Arc::new(Verification { activity, ..verification })))
+        Ok(true)
     }
 }
 
