@@ -133,7 +133,7 @@ impl Consultation {
                 target: self.target()?.clone(),
                 purpose: self.purpose,
                 request: Arc::clone(&self.request),
-                breaker: OpenBreakerPolicy::after_wait(&self.rotation),
+                breaker: OpenBreakerPolicy::for_current_target(&self.rotation),
             })),
         }
     }

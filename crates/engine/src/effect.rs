@@ -62,7 +62,7 @@ pub enum OpenBreakerPolicy {
 
 impl OpenBreakerPolicy {
     /// The policy for the question to the current target of a rotation.
-    pub(crate) fn after_wait(rotation: &Rotation) -> Self {
+    pub(crate) fn for_current_target(rotation: &Rotation) -> Self {
         if rotation.asks_while_blocked() { Self::Ignore } else { Self::Respect }
     }
 }

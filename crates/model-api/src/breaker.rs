@@ -19,8 +19,9 @@ use crate::{ErrorClass, ModelFailure};
 ///     '------------------------ half-open, one probe <---------------'-------'  open for longer
 /// ```
 ///
-/// A rate limit starts a cool-down besides, for as long as the service asks, and so does a failed call of a model whose provider asks for a wait. A refused request (4xx) says nothing about the
-/// service's health: only calls that break, time out or end in a 5xx count as failed.
+/// A rate limit starts a cool-down besides, for as long as the service asks, and so does a failed call of a model whose
+/// provider asks for a wait. A refused request (4xx) says nothing about the service's health: only calls that break,
+/// time out or end in a 5xx count as failed.
 ///
 /// The breaker is pure and has no clock. The caller asks [`Breaker::admit`] before a call and reports to
 /// [`Breaker::record`] after it.
@@ -304,8 +305,8 @@ pub struct BreakerRules {
 }
 
 impl BreakerRules {
-    /// For a service with tools: open for 30 s when half of at least 10 calls within 60 s fail; cool-down for as long as the
-    /// service asks, up to a minute.
+    /// For a service with tools: open for 30 s when half of at least 10 calls within 60 s fail; cool-down for as long
+    /// as the service asks, up to a minute.
     pub fn for_service() -> Self {
         Self {
             window_ms: 60_000,
@@ -319,14 +320,14 @@ impl BreakerRules {
         }
     }
 
-    /// For a model without a fallback, or one in a rotation that advances anyway: as a service, with a cool-down of at least
-    /// a second after a rate limit.
+    /// For a model without a fallback, or one in a rotation that advances anyway: as a service, with a cool-down of at
+    /// least a second after a rate limit.
     pub fn for_model() -> Self {
         Self { cool_down_ms: 1_000, ..Self::for_service() }
     }
 
-    /// For a model that another can replace: as [`BreakerRules::for_model`], and two failures in a row open the breaker for 5 s,
-    /// then for 10, 20 and 30 s.
+    /// For a model that another can replace: as [`BreakerRules::for_model`], and two failures in a row open the breaker
+    /// for 5 s, then for 10, 20 and 30 s.
     pub fn for_model_with_fallback() -> Self {
         Self { consecutive_failures: Some(2), ..Self::for_model() }
     }

@@ -16,22 +16,39 @@ use crate::{ErrorClass, ModelFailure, TargetName, is_default};
 
 /// Chooses the target of each attempt at one request, and the waits between attempts.
 ///
-/// | after | [`RotationPolicy::Advance`] | [`RotationPolicy::PreferPrimary`] |
-/// |---|---|---|
-/// | a rate limit | the next target; if all are rate limited, a wait for the longest `Retry-After` | the same target after its wait, once, if that is short; else the next |
-/// | a network error | the next target; a single target, or one that states a `Retry-After`, after a wait | the same target, once, unless a part of the answer had arrived; else the next |
-/// | a timeout, an invalid response | the next target | the next target |
-/// | a refused request | the next target; this one is excluded while another is eligible | the next target; this one is excluded |
-/// | a request longer than the context window | the same | the next target that is not known to have as small a window |
-/// | a content filter | the same | give up |
-/// | a refused key, an exceeded quota | give up, or drop the target for good | the same |
-/// | an open breaker ([`Rotation::breaker_open`]) | the next target; if all are open or rate limited, a wait; if all others failed, a wait before the last attempt | the next target; if all are open, a wait for the first that half-opens |
+/// What follows from a failure, with [`RotationPolicy::Advance`] first and [`RotationPolicy::PreferPrimary`] second:
 ///
-/// Both policies wrap around until the attempts are spent, and never wait without an attempt to follow. The next request
-/// starts at the first target again, or at the first that has not refused a request ([`RotationRules::after_refusal`]).
+/// * a rate limit
+///   1. the next target; if all are rate limited, a wait for the longest `Retry-After`
+///   2. the same target after its wait, once, if that is short; else the next
+/// * a network error
+///   1. the next target; a single target, or one that states a `Retry-After`, after a wait
+///   2. the same target, once, unless a part of the answer had arrived; else the next
+/// * a timeout, an invalid response
+///   1. the next target
+///   2. the same
+/// * a refused request
+///   1. the next target; this one is excluded while another is eligible
+///   2. the next target; this one is excluded
+/// * a request longer than the context window
+///   1. the next target; this one is excluded while another is eligible
+///   2. the next target that is not known to have as small a window
+/// * a content filter
+///   1. the next target; this one is excluded while another is eligible
+///   2. give up
+/// * a refused key, an exceeded quota
+///   1. give up, or drop the target for good
+///   2. the same
+/// * an open breaker ([`Rotation::breaker_open`])
+///   1. the next target; if all are open or rate limited, a wait; if all others failed, a wait before the last attempt
+///   2. the next target; if all are open, a wait for the first that half-opens
 ///
-/// The caller reports what happened, and the rotation says what to do. It is pure, and can be serialized at any point and
-/// continued from there.
+/// Both policies wrap around until the attempts are spent, and never wait without an attempt to follow. The next
+/// request starts at the first target again, or at the first that has not refused a request
+/// ([`RotationRules::after_refusal`]).
+///
+/// The caller reports what happened, and the rotation says what to do. It is pure, and can be serialized at any point
+/// and continued from there.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Rotation {
     rules: RotationRules,
@@ -133,8 +150,8 @@ impl Rotation {
         &self.wait_cause
     }
 
-    /// Whether [`Rotation::target`] is asked although its breaker blocks it: the longest wait is over, and a further one would only
-    /// postpone the answer.
+    /// Whether [`Rotation::target`] is asked although its breaker blocks it: the longest wait is over, and a further
+    /// one would only postpone the answer.
     pub fn asks_while_blocked(&self) -> bool {
         self.asks_while_blocked
     }
@@ -166,7 +183,8 @@ impl Rotation {
         }
     }
 
-    /// Reports that [`Rotation::target`] answered, and that the same target is to be asked once more. It counts as an attempt.
+    /// Reports that [`Rotation::target`] answered, and that the same target is to be asked once more. It counts as an
+    /// attempt.
     pub fn ask_again(&mut self, now_ms: u64) -> Next {
         if let Some(reason) = &self.gave_up {
             return Next::GiveUp(reason.clone());
@@ -193,7 +211,8 @@ impl Rotation {
         }
     }
 
-    /// Excludes [`Rotation::target`] from this request without an attempt, because it is known not to be able to serve it.
+    /// Excludes [`Rotation::target`] from this request without an attempt, because it is known not to be able to serve
+    /// it.
     ///
     /// Returns none if every target is excluded now; [`Rotation::readmit`] makes them eligible again.
     pub fn exclude_target(&mut self, now_ms: u64) -> Option<Next> {
@@ -228,8 +247,9 @@ impl Rotation {
         }
     }
 
-    /// Restarts, after an answer or for the next request: at the first target, with all attempts. Targets that were dropped for their key or
-    /// their quota stay out, because waiting does not help them; those that refused a request are skipped while another is eligible.
+    /// Restarts, after an answer or for the next request: at the first target, with all attempts. Targets that were
+    /// dropped for their key or their quota stay out, because waiting does not help them; those that refused a request
+    /// are skipped while another is eligible.
     pub fn restart(&mut self) {
         self.attempts = 0;
         self.breaker_waits = 0;
@@ -255,8 +275,8 @@ impl Rotation {
         (self.attempts >= self.rules.max_attempts).then_some(GiveUpReason::AttemptsSpent { attempts: self.attempts })
     }
 
-    /// The provider's `Retry-After`, else a second for each attempt, within the bounds of the rules. The target's cool-down counts if it is
-    /// longer, so that there is one wait.
+    /// The provider's `Retry-After`, else a second for each attempt, within the bounds of the rules. The target's
+    /// cool-down counts if it is longer, so that there is one wait.
     fn due_wait(&self, failure: &ModelFailure, attempts: u32) -> DueWait {
         let own_ms = self.wait_for(failure, attempts);
         let cool_down_ms = failure.cool_down_ms.unwrap_or(0);
@@ -309,7 +329,8 @@ impl Rotation {
         }
     }
 
-    /// Whether later requests skip the target. [`RotationPolicy::PreferPrimary`] uses no other target to get around a content filter.
+    /// Whether later requests skip the target. [`RotationPolicy::PreferPrimary`] uses no other target to get around a
+    /// content filter.
     fn is_skipped_after(&self, failure: &ModelFailure) -> bool {
         let is_filter_kept =
             self.rules.policy == RotationPolicy::PreferPrimary && failure.class == ErrorClass::ContentFilter;

@@ -187,7 +187,7 @@ impl Session {
         let breaker = match self.state.ending.final_turn_reason {
             // The report is wanted now: a target that is cooling down may answer all the same.
             Some(FinalTurnReason::UserStop | FinalTurnReason::TimeLimit) => OpenBreakerPolicy::Ignore,
-            _ => OpenBreakerPolicy::after_wait(&self.state.rotation),
+            _ => OpenBreakerPolicy::for_current_target(&self.state.rotation),
         };
         Some(AskModel { id: self.ask_id(), target, purpose: Purpose::AgentTurn, request, breaker })
     }

@@ -30,7 +30,8 @@ word_enum! {
     }
 }
 
-/// What states the length of a wait. It is displayed and stored as `header retry-after`, `body error.retry_after_ms`, `backoff` or `cool-down`.
+/// What states the length of a wait. It is displayed and stored as `header retry-after`, `body error.retry_after_ms`,
+/// `backoff` or `cool-down`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub enum WaitSource {
