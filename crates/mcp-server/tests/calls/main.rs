@@ -1,0 +1,9 @@
+//! Calls of an MCP client over a real connection, to tools that are real servers on this machine.
+#![cfg(test)]
+
+mod agents;
+mod approvals;
+mod arguments_and_results;
+mod connection;
+mod offering;
+mod owners;
