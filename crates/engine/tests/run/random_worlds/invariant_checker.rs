@@ -1,18 +1,23 @@
 //! The invariants of every run, in every world. The message of each assertion states its invariant.
 
+mod observe;
+mod sent_values;
+mod step_log;
+
 use std::collections::{HashMap, HashSet};
 
-use reknit_engine::{AskPerson, Decision, Effect, EventKind, Outcome, Question, Run, StepState, StepView};
-use reknit_expressions::{Backing, Provenance, ResolvedBy};
+use reknit_engine::{AskPerson, Effect, Outcome, Run, StepState, StepView};
+use reknit_expressions::{Provenance, ResolvedBy};
 use reknit_mend::{MendEffect, Rung};
-use reknit_model_api::ModelAnswer;
-use reknit_protocol::{CallTool, CapabilityName, Delivery, EffectId, EffectKind, EffectOwner};
-use reknit_protocol::{Object, SideEffect, StepId, Value};
+use reknit_protocol::{CallTool, CapabilityName, EffectId, Object, SideEffect, StepId, Value};
 
-use super::hostile::{BANK, hostile_texts, is_reference_of_first_plan};
-use super::reply_meaning::{AdviceMeaning, ReplyMeaning, advice_meaning, reply_meaning, supplied_names};
 use super::world_generator::{SECOND, written_id};
 use super::{RandomWorld, world_generator};
+use sent_values::{
+    assert_no_template, changed_names, check_approval, check_change, check_evidence, check_hostile_values,
+    contains_name, differs_from_plan, evidence, is_second_plan, spelling,
+};
+use step_log::StepLog;
 
 /// Checks a run after every event, and remembers what happened to its calls.
 pub(crate) struct InvariantChecker {
@@ -45,60 +50,8 @@ pub(crate) struct InvariantChecker {
     is_plan_approved: bool,
 }
 
-/// Whether a call of a step may have taken effect without a known outcome.
-#[derive(Default, Clone, Copy, PartialEq, Eq)]
-enum Uncertainty {
-    #[default]
-    None,
-    /// The process ended before it read the answer: a refusal of the same call under the same key tells the outcome.
-    Interrupted,
-    Open,
-    /// A person approved that the call is sent again, once.
-    Approved,
-}
-
-impl Uncertainty {
-    fn is_open(self) -> bool {
-        matches!(self, Self::Open | Self::Interrupted)
-    }
-}
-
 /// How late the driver may deliver an event.
 const MAX_LATENESS_MS: u64 = 7;
-
-/// A call that a person approved, by the text of its parameters.
-enum ApprovedCall {
-    /// With its idempotency key.
-    AsAsked(String, Option<String>),
-    /// It gets a new key.
-    Edited(String),
-    /// With the other calls of its loop.
-    Item(String),
-}
-
-/// What happened to one step.
-#[derive(Default)]
-struct StepLog {
-    is_done: bool,
-    /// The tool denied access, which ends the step.
-    is_access_denied: bool,
-    /// The parameters that the tool rejected, and whether a model has advised to send them again since.
-    rejected: Vec<(Object, bool)>,
-    last_call: Option<CallTool>,
-    /// Whether a call was due, also one without an outcome, because the run ended before.
-    was_due: bool,
-    /// What the tool answered to it, in lower case.
-    last_error: String,
-    /// The parameters of calls that a person approved.
-    approved: Vec<Object>,
-    /// The calls that a person approved.
-    approved_calls: Vec<ApprovedCall>,
-    /// The parameters that a correction after the last call named; `None` if anything may change.
-    named: Option<Vec<String>>,
-    uncertainty: Uncertainty,
-    /// How often a model has looked for missing values.
-    resolutions: u32,
-}
 
 impl InvariantChecker {
     pub(crate) fn new(world: &RandomWorld) -> Self {
@@ -119,183 +72,6 @@ impl InvariantChecker {
             active_before_ms: 0,
             keyed: HashMap::new(),
             is_plan_approved: false,
-        }
-    }
-
-    /// Remembers an event before the run applies it.
-    pub(crate) fn observe(&mut self, event: &EventKind) {
-        if *event == EventKind::Retried {
-            self.observe_retry();
-        }
-        let Some(id) = event.effect() else { return };
-        let call = self.pending_calls.get(id).cloned();
-        match (event, call) {
-            (
-                EventKind::ToolAnswered { .. } | EventKind::ToolFailed { .. } | EventKind::Interrupted { .. },
-                Some(call),
-            ) => {
-                self.started_calls.insert(id.clone());
-                self.observe_call(&call, event);
-            }
-            (EventKind::ModelAnswered { .. } | EventKind::ModelFailed { .. }, None)
-                if self.pending_questions.contains(id) =>
-            {
-                self.started_questions.insert(id.clone());
-                if let EventKind::ModelAnswered { answer, .. } = event {
-                    self.observe_answer(id, answer);
-                }
-            }
-            (EventKind::PersonDecided { decision, hash, .. }, None)
-                if decision.settles_outcome() && hash != "another" =>
-            {
-                // After a retry, a person may also settle a call that was approved and not sent.
-                if let Some(log) = id.step().and_then(|step| self.steps.get_mut(step))
-                    && log.uncertainty != Uncertainty::None
-                {
-                    log.uncertainty = Uncertainty::None;
-                    log.is_done = matches!(decision, Decision::Happened { .. });
-                }
-            }
-            (EventKind::PersonDecided { decision: Decision::Edit { parameters }, hash, .. }, None) => {
-                let asked = self.pending_approvals.get(id).filter(|asked| asked.hash == *hash);
-                let Some(ask) = asked.filter(|ask| !matches!(ask.question, Question::SendAgain { .. })) else { return };
-                let log = self.steps.entry(ask.step.clone()).or_default();
-                log.approved.push(parameters.clone());
-                log.approved_calls.push(ApprovedCall::Edited(parameters.to_string()));
-                // A person may write anything, also what was rejected before.
-                (log.last_call, log.named) = (None, None);
-                log.rejected.retain(|(rejected, _)| rejected != parameters);
-            }
-            (EventKind::PersonDecided { decision: Decision::Approve, hash, .. }, None) => {
-                self.observe_approval(id, hash);
-            }
-            _ => {}
-        }
-    }
-
-    fn observe_approval(&mut self, id: &EffectId, hash: &str) {
-        let asked = self.pending_approvals.get(id).filter(|asked| asked.hash == hash);
-        if let Some(Question::SendItems { calls, .. }) = asked.map(|ask| &ask.question) {
-            for call in calls {
-                let log = self.steps.entry(call.step.clone()).or_default();
-                log.approved.push(call.parameters.clone());
-                log.approved_calls.push(ApprovedCall::Item(call.parameters.to_string()));
-            }
-            return;
-        }
-        self.is_plan_approved |= asked.is_some_and(|ask| matches!(ask.question, Question::RunPlan { .. }));
-        let Some(call) = asked.and_then(|ask| ask.question.call()) else { return };
-        let log = self.steps.entry(call.step.clone()).or_default();
-        log.approved.push(call.parameters.clone());
-        let key = call.idempotency_key.clone();
-        log.approved_calls.push(ApprovedCall::AsAsked(call.parameters.to_string(), key));
-        if let Some(log) = id.step().and_then(|step| self.steps.get_mut(step))
-            && log.uncertainty.is_open()
-        {
-            log.uncertainty = Uncertainty::Approved;
-        }
-    }
-
-    /// What failed may be done again, except that a call with an unknown outcome stays what it is.
-    fn observe_retry(&mut self) {
-        self.retries += 1;
-        self.active_before_ms = self.active_ms;
-        for log in self.steps.values_mut() {
-            log.is_access_denied = false;
-            log.rejected.clear();
-            log.named = None;
-            log.approved_calls.clear();
-            let only_reads = log.last_call.as_ref().is_none_or(|call| call.side_effect == SideEffect::Read);
-            if only_reads || !log.uncertainty.is_open() {
-                log.last_call = None;
-            }
-        }
-    }
-
-    fn observe_call(&mut self, call: &CallTool, event: &EventKind) {
-        let log = self.steps.entry(call.step.clone()).or_default();
-        log.last_call = Some(call.clone());
-        log.last_error = match event {
-            EventKind::ToolAnswered { reply, .. } => reply.body.to_value().to_string().to_lowercase(),
-            _ => String::new(),
-        };
-        log.named = None;
-        match event {
-            EventKind::ToolAnswered { reply, .. } => match reply_meaning(reply, call.side_effect) {
-                ReplyMeaning::Success => log.is_done = true,
-                ReplyMeaning::AccessDenied => log.is_access_denied = true,
-                ReplyMeaning::Rejected => {
-                    let may_follow =
-                        call.side_effect == SideEffect::Idempotent && matches!(reply.status, 404 | 409 | 410 | 412);
-                    let has_key = matches!(call.side_effect, SideEffect::Idempotent | SideEffect::Keyed);
-                    if log.uncertainty == Uncertainty::Interrupted && has_key && !may_follow {
-                        log.uncertainty = Uncertainty::None;
-                    }
-                    log.rejected.retain(|(parameters, _)| *parameters != call.parameters);
-                    log.rejected.push((call.parameters.clone(), false));
-                }
-                ReplyMeaning::Uncertain => log.uncertainty = Uncertainty::Open,
-                ReplyMeaning::NotNow => {}
-            },
-            EventKind::ToolFailed { failure, .. } if failure.delivery == Delivery::Possible => {
-                log.uncertainty = Uncertainty::Open;
-            }
-            EventKind::Interrupted { .. } if log.uncertainty == Uncertainty::None => {
-                log.uncertainty = Uncertainty::Interrupted;
-            }
-            _ => {}
-        }
-        let was_sent = !matches!(event, EventKind::ToolFailed { failure, .. } if failure.delivery == Delivery::NotSent);
-        if was_sent && log.uncertainty == Uncertainty::Approved {
-            log.uncertainty = Uncertainty::Open;
-        }
-    }
-
-    /// Remembers what a model's answer may change at most.
-    fn observe_answer(&mut self, id: &EffectId, answer: &ModelAnswer) {
-        let has_text = answer.require_text().is_ok();
-        if has_text && *id.owner() == EffectOwner::Plan && id.kind() == EffectKind::Ask {
-            self.plans += 1;
-            // A call that was sent again under its key and answered has a known outcome.
-            let open = self.steps.values().filter(|log| log.uncertainty.is_open() && !log.is_done);
-            let calls = open.filter_map(|log| log.last_call.as_ref());
-            let changing = calls.filter(|call| call.side_effect != SideEffect::Read);
-            self.uncertain_when_planned = changing.map(|call| call.capability.clone()).collect();
-        }
-        let Some(step) = id.step() else { return };
-        if !has_text {
-            self.last_answer = Some((step.clone(), Vec::new()));
-            return;
-        }
-        let advice = advice_meaning(&answer.text);
-        let names = if id.kind() == EffectKind::Resolution {
-            self.steps.entry(step.clone()).or_default().resolutions += 1;
-            // The question does not ask for parameters that the plan gives.
-            let given = self.parameters.get(step);
-            let is_missing = |name: &String| !given.is_some_and(|given| given.contains_key(name));
-            supplied_names(&answer.text).into_iter().filter(is_missing).collect()
-        } else {
-            match &advice {
-                Some(AdviceMeaning::Changes(names)) => names.clone(),
-                Some(AdviceMeaning::SameCall) | None => Vec::new(),
-            }
-        };
-        self.last_answer = Some((step.clone(), names));
-        self.observe_advice(step, id.kind(), advice);
-    }
-
-    fn observe_advice(&mut self, step: &StepId, kind: EffectKind, advice: Option<AdviceMeaning>) {
-        let Some(log) = self.steps.get_mut(step) else { return };
-        match advice {
-            Some(AdviceMeaning::SameCall) => {
-                let last = log.last_call.as_ref().map(|call| &call.parameters);
-                for (parameters, is_allowed) in &mut log.rejected {
-                    *is_allowed |= Some(&*parameters) == last;
-                }
-            }
-            Some(AdviceMeaning::Changes(names)) if kind != EffectKind::Resolution => log.named = Some(names),
-            Some(AdviceMeaning::Changes(_)) => {}
-            None => log.named = Some(Vec::new()),
         }
     }
 
@@ -560,161 +336,6 @@ fn is_over(state: &StepState) -> bool {
     )
 }
 
-/// Checks that a person has approved a call that a rule or the plan holds back.
-fn check_approval(world: &RandomWorld, log: &StepLog, call: &CallTool) {
-    let policy = &world.started.policy;
-    let planned = world.written_step(&call.step);
-    let by_plan = planned.is_some_and(|step| step.metadata.contains_key("approve"));
-    let is_covered = policy.approvals.ask == reknit_engine::AskScope::Plan;
-    if by_plan && !is_covered || world_generator::needs_approval(policy, call) {
-        let text = call.parameters.to_string();
-        let is_this = |approved: &ApprovedCall| match approved {
-            ApprovedCall::AsAsked(parameters, key) => *parameters == text && *key == call.idempotency_key,
-            ApprovedCall::Edited(parameters) | ApprovedCall::Item(parameters) => *parameters == text,
-        };
-        assert!(
-            log.approved_calls.iter().any(is_this),
-            "no call that matches a rule is sent without an approval of exactly that call: {} {text}",
-            call.id
-        );
-    }
-}
-
-fn is_second_plan(step: &StepId) -> bool {
-    step.as_str().split('[').next().is_some_and(|id| id.ends_with(SECOND))
-}
-
-/// Whether a call lacks a value that the plan writes out.
-fn differs_from_plan(world: &RandomWorld, call: &CallTool) -> bool {
-    let written = world.written_step(&call.step).and_then(|step| step.parameters());
-    let mut literals =
-        written.into_iter().flat_map(Object::iter).filter(|(_, value)| !value.to_string().contains("{{"));
-    literals.any(|(name, value)| call.parameters.get(name).map(ToString::to_string) != Some(value.to_string()))
-}
-
-/// No text that only tools wrote is in a payment, unless a reference of the first plan or a person chose it.
-fn check_hostile_values(world: &RandomWorld, call: &CallTool, view: &StepView) {
-    if call.tool.as_str() != BANK {
-        return;
-    }
-    for (name, text) in hostile_texts(&call.parameters) {
-        let origin = view.provenance.iter().find(|(known, _)| known == name).map(|(_, origin)| origin);
-        let is_chosen = is_reference_of_first_plan(world, &call.step, name)
-            && origin.is_some_and(|origin| {
-                matches!(
-                    origin,
-                    Provenance::Reference { .. }
-                        | Provenance::Expression { .. }
-                        | Provenance::Text { .. }
-                        | Provenance::Nested { .. }
-                )
-            });
-        assert!(
-            is_chosen,
-            "no value that only a tool wrote is sent without a person: {name} = {text} in {}, {origin:?}",
-            call.id
-        );
-    }
-}
-
-/// Compares a new call of a step with the last one: its idempotency key, and what a correction has changed.
-fn check_change(log: &StepLog, call: &CallTool) {
-    let Some(last) = &log.last_call else { return };
-    if last.parameters == call.parameters {
-        assert_eq!(last.idempotency_key, call.idempotency_key, "the same call has the same key");
-        return;
-    }
-    if let Some(named) = &log.named {
-        for name in changed_names(&last.parameters, &call.parameters) {
-            assert!(
-                contains_name(named, &name),
-                "a correction changes only the parameters that it names: {name} in {}, named: {named:?}",
-                call.id
-            );
-        }
-    }
-    if call.side_effect != SideEffect::Read {
-        assert!(!log.uncertainty.is_open(), "a call that may have taken effect is not changed: {}", call.id);
-        assert_ne!(last.idempotency_key, call.idempotency_key, "a corrected call has a new key");
-    }
-}
-
-/// Every changed value of a call that does not only read is referred to by the error, or the error refers to no parameter and
-/// something supports the value.
-fn check_evidence(log: &StepLog, call: &CallTool, provenance: &[(String, Provenance)], evidence: &str) {
-    let Some(last) = log.last_call.as_ref().filter(|_| call.side_effect != SideEffect::Read) else { return };
-    let refers_to = |name: &str| {
-        let mut shown = Vec::new();
-        collect_scalars(last.parameters.get(name).unwrap_or(&Value::Null), &mut shown);
-        contains_word(&log.last_error, &name.to_lowercase())
-            || shown.iter().any(|value| contains_word(&log.last_error, value))
-    };
-    // A number in an error need not be the value of a parameter, and `to` need not be its name.
-    let is_named = |name: &str| name.len() > 2 && contains_word(&log.last_error, &name.to_lowercase());
-    let is_about_none = !last.parameters.keys().any(is_named);
-    let is_same = |name: &String| spelling(last.parameters.get(name)) == spelling(call.parameters.get(name));
-    for name in changed_names(&last.parameters, &call.parameters).into_iter().filter(|name| !is_same(name)) {
-        let value = call.parameters.get(&name);
-        let origin = provenance.iter().find(|(known, _)| *known == name).map(|(_, origin)| origin);
-        let is_known = |backing: &Backing| matches!(backing, Backing::Known | Backing::Explained { .. });
-        let is_derived = origin.is_some_and(|origin| match origin {
-            Provenance::Corrected { backing, .. } => is_known(backing),
-            origin => origin.comes_from_result(),
-        });
-        let mut scalars = Vec::new();
-        collect_scalars(value.unwrap_or(&Value::Null), &mut scalars);
-        let is_word = call.side_effect == SideEffect::Undeclared
-            && matches!(value, Some(Value::String(_) | Value::Bool(_) | Value::Null));
-        // A text that says something, and names nothing, is what the model says. The tool knows which one it wants.
-        let is_long = |value: &Value| {
-            value.as_str().is_some_and(|text| text.chars().count() > 64 || text.contains('\n')) || *value == Value::Null
-        };
-        let is_content = value.is_some_and(is_long) && last.parameters.get(&name).is_none_or(is_long);
-        let is_supported = |scalar: &String| contains_word(evidence, scalar) || contains_word(&log.last_error, scalar);
-        let is_proved = is_derived || is_word || is_content || scalars.iter().all(is_supported);
-        assert!(
-            refers_to(&name) || (is_about_none && is_proved),
-            "a changed value is referred to by the error, supported or approved: {name} = {value:?} in {}: {}, after {}",
-            call.id,
-            Value::Object(last.parameters.clone()),
-            log.last_error
-        );
-    }
-}
-
-/// What may support a value: the request, the results, and the instructions and inputs of a person's plan, as one text in lower case.
-fn evidence(world: &RandomWorld, run: &Run) -> String {
-    let results = world.plan.steps.iter().filter_map(|step| run.result(step.step_id.as_str()));
-    // Instructions and the defaults of inputs are the words of who wrote the plan.
-    let of_person = || world.started.plan.iter();
-    let instructions = of_person().flat_map(|plan| &plan.steps).map(|step| step.instruction.clone());
-    let inputs = of_person().flat_map(|plan| &plan.inputs);
-    let inputs = inputs.filter_map(|(_, input)| Some(input.default.as_ref()?.to_string()));
-    let texts = results.map(ToString::to_string).chain(instructions);
-    texts.chain([world.started.request.clone()]).chain(inputs).collect::<Vec<_>>().join("\n").to_lowercase()
-}
-
-/// The texts and numbers in a value, in lower case; `null` and empty texts too.
-fn collect_scalars(value: &Value, texts: &mut Vec<String>) {
-    match value {
-        Value::Array(items) => items.iter().for_each(|item| collect_scalars(item, texts)),
-        Value::Object(object) => object.values().for_each(|value| collect_scalars(value, texts)),
-        Value::String(text) => texts.push(text.to_lowercase()),
-        value => texts.push(value.to_string()),
-    }
-}
-
-/// Whether a text has another one as whole words.
-fn contains_word(text: &str, word: &str) -> bool {
-    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
-    !word.is_empty()
-        && text.match_indices(word).any(|(at, found)| {
-            let before = text[..at].chars().next_back();
-            let after = text[at + found.len()..].chars().next();
-            !before.is_some_and(is_part) && !after.is_some_and(is_part)
-        })
-}
-
 fn as_approval(effect: &Effect) -> Option<(EffectId, AskPerson)> {
     let Effect::AskPerson(ask) = effect else { return None };
     Some((ask.id.clone(), ask.as_ref().clone()))
@@ -724,37 +345,5 @@ fn as_call(effect: &Effect) -> Option<&CallTool> {
     match effect {
         Effect::CallTool(call) => Some(call),
         _ => None,
-    }
-}
-
-fn changed_names(before: &Object, after: &Object) -> Vec<String> {
-    let names: HashSet<&str> = before.keys().chain(after.keys()).collect();
-    names.into_iter().filter(|name| before.get(name) != after.get(name)).map(str::to_owned).collect()
-}
-
-/// The text of a value without quotes and capitals.
-fn spelling(value: Option<&Value>) -> Option<String> {
-    value.map(|value| value.to_string().replace('"', "").to_lowercase())
-}
-
-fn contains_name(names: &[String], name: &str) -> bool {
-    names.iter().any(|known| known.eq_ignore_ascii_case(name))
-}
-
-/// Tools and escapes may put braces into values; all of those contain `evil`. Any other braces are an unresolved template.
-fn assert_no_template(value: &Value, call: &CallTool) {
-    match value {
-        Value::String(text) => {
-            let rest = text.replace("{{evil", "").replace("}}{{", "");
-            assert!(!rest.contains("{{"), "no template is ever sent: {text} in {}", call.id);
-        }
-        Value::Array(items) => items.iter().for_each(|item| assert_no_template(item, call)),
-        Value::Object(object) => {
-            for (key, item) in object {
-                assert!(!key.contains("{{"), "no template is ever sent as a key: {key} in {}", call.id);
-                assert_no_template(item, call);
-            }
-        }
-        _ => {}
     }
 }
