@@ -47,10 +47,10 @@ fn depth(value: &Value) -> usize {
     }
 }
 
-/// Asserts that a value that fitted changed at most in the spelling of keys, or lost a layer around its arguments. Both put
+/// Asserts that a value that fitted changed at most in its keys, or lost a layer around its arguments. Both put
 /// values under another schema, so the values below may change as well.
 fn assert_only_keys_respelled(fixes: &[Fix]) {
-    let is_key_fix = |fix: &&Fix| matches!(fix.kind, FixKind::KeySpelling | FixKind::Envelope);
+    let is_key_fix = |fix: &&Fix| matches!(fix.kind, FixKind::KeySpelling | FixKind::KeyTypo | FixKind::Envelope | FixKind::NamedValues);
     let respelled: Vec<&Path> = fixes.iter().filter(is_key_fix).map(|fix| &fix.path).collect();
     let is_below = |path: &Path| respelled.iter().any(|key| path.segments().starts_with(key.segments()));
     let other = fixes.iter().find(|fix| !is_key_fix(fix) && !is_below(&fix.path));

@@ -121,13 +121,28 @@ fix_kinds! {
     /// For example `{"arguments": {...}}`.
     Envelope(3, "envelope", "removed a layer around the arguments"),
     KeySpelling(2, "key_spelling", "renamed a key as the schema spells it"),
+    /// For example `qurey` for `query`, where no other property is as near.
+    KeyTypo(6, "key_typo", "corrected a typo in a key"),
     NumberInString(1, "number_in_string", "converted a string to a number"),
+    /// For example `1.234,56`, `1'234`, `twenty-one`, `5n`.
+    NumberNotation(2, "number_notation", "read a number in another notation"),
     BooleanFromWord(2, "boolean_from_word", "converted a word, 0 or 1 to a boolean"),
     DoubleEncoding(2, "double_encoding", "decoded JSON inside a string"),
     ScalarForArray(3, "scalar_for_array", "wrapped a single value in an array"),
+    /// For example `"1, 2, 3"` where the items are integers, and `"- red\n- blue"`.
+    SplitList(3, "split_list", "split a text into the items of a list"),
+    ListOfOne(3, "list_of_one", "took the only item of a list"),
+    /// For example `{"value": 5}` and `{"type": "integer", "value": 5}` in place of `5`.
+    ValueLayer(3, "value_layer", "took the value out of a layer around it"),
+    /// For example `[{"name": "city", "value": "Bern"}]`.
+    NamedValues(3, "named_values", "converted a list of names and values to an object"),
     NumberedKeys(3, "numbered_keys", "converted an object with numbered keys to an array"),
     /// Changed an `enum` or `const` value to the spelling of the schema.
     EnumSpelling(2, "enum_spelling", "changed a value to an allowed spelling"),
+    /// For example `deliverd` for `delivered`, where no other allowed value is as near.
+    EnumTypo(6, "enum_typo", "corrected a typo in an allowed value"),
+    /// The schema states the label as a `title` or in `enumNames`.
+    EnumLabel(3, "enum_label", "replaced a label with its value"),
     /// Wrote an unambiguous date as `date` or `date-time` asks for.
     DateSpelling(1, "date_spelling", "wrote a date as the schema asks for"),
     /// Dropped a null, or a text such as `"N/A"` that stands for one, for an optional property.
@@ -179,6 +194,11 @@ impl FixList {
         self.detailed.iter().chain(&self.summaries).any(|fix| fix.kind == kind)
     }
 
+    /// The first key that the text has several times with different values.
+    pub(crate) fn first_conflict(&self) -> Option<&Fix> {
+        self.detailed.iter().chain(&self.summaries).find(|fix| is_conflict(fix))
+    }
+
     /// Prefixes every path with `index`, because the value became that item of an array.
     pub(crate) fn nest_under_index(&mut self, index: usize) {
         for fix in &mut self.detailed {
@@ -204,7 +224,11 @@ impl FixList {
 
 /// The keys that a text has several times with different values: which of them is meant is not known.
 pub fn conflicting_keys(fixes: &[Fix]) -> impl Iterator<Item = &Path> {
+    fixes.iter().filter(|fix| is_conflict(fix)).map(|fix| &fix.path)
+}
+
+fn is_conflict(fix: &Fix) -> bool {
     // Values that were cut may differ behind the cut.
-    let is_same = |fix: &Fix| fix.before == fix.after && !fix.before.is_empty() && !fix.before.ends_with('…');
-    fixes.iter().filter(move |fix| fix.kind == FixKind::DuplicateKey && !is_same(fix)).map(|fix| &fix.path)
+    let is_same = fix.before == fix.after && !fix.before.is_empty() && !fix.before.ends_with('…');
+    fix.kind == FixKind::DuplicateKey && !is_same
 }

@@ -3,9 +3,11 @@
 mod allowed_values;
 mod check_format;
 mod complexity;
+mod diacritics;
 mod error;
 mod fast_hash;
 mod formats;
+pub(crate) mod key_marks;
 mod keywords;
 mod nesting;
 pub(crate) mod parse_scalar;
@@ -18,6 +20,7 @@ pub(crate) mod shape;
 mod shape_builder;
 mod subschemas;
 mod types;
+mod typo;
 mod unambiguous_date;
 mod validator_input;
 

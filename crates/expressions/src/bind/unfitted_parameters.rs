@@ -85,7 +85,7 @@ impl UnfittedParameters {
     /// Whether the parameters are one layer around those that the schema wants, as in `{"arguments": {...}}`.
     pub(crate) fn is_envelope(&self, schema: &Schema) -> bool {
         let fitted = fit_parameters(Value::Object(self.parameters.clone()), schema);
-        fitted.is_ok_and(|fitted| fitted.fixes.iter().any(|fix| fix.kind == FixKind::Envelope))
+        fitted.is_ok_and(|fitted| fitted.fixes.iter().any(is_envelope))
     }
 
     /// Sets the parameters to a value that is always an object.
@@ -126,7 +126,7 @@ impl UnfittedParameters {
     pub(crate) fn fit(mut self, schema: &Schema) -> Result<BoundParameters, (BoundParameters, Vec<FitProblem>)> {
         match fit_parameters(Value::Object(std::mem::take(&mut self.parameters)), schema) {
             Ok(fitted) => {
-                if fitted.fixes.iter().any(|fix| fix.kind == FixKind::Envelope) {
+                if fitted.fixes.iter().any(is_envelope) {
                     self.open_envelope(&fitted.value);
                 }
                 self.rename(&fitted.fixes);
@@ -149,12 +149,13 @@ impl UnfittedParameters {
         let layers = std::mem::take(&mut self.provenance);
         for name in inner.keys() {
             let inside = layers.iter().find_map(|(layer, origin)| part_of_layer(layer, origin, name));
+            let inside = inside.or_else(|| layers.iter().find_map(|(_, origin)| unnamed_part(origin)));
             self.provenance.push((name.to_owned(), inside.unwrap_or(Provenance::Literal)));
         }
     }
 
     fn rename(&mut self, fixes: &[Fix]) {
-        for fix in fixes.iter().filter(|fix| fix.kind == FixKind::KeySpelling) {
+        for fix in fixes.iter().filter(|fix| matches!(fix.kind, FixKind::KeySpelling | FixKind::KeyTypo)) {
             let [Segment::Key(name)] = fix.path.segments() else { continue };
             if let Some((old, _)) = self.provenance.iter_mut().find(|(old, _)| *old == fix.before) {
                 old.clone_from(name);
@@ -167,16 +168,29 @@ impl UnfittedParameters {
     }
 }
 
+fn is_envelope(fix: &Fix) -> bool {
+    matches!(fix.kind, FixKind::Envelope | FixKind::NamedValues)
+}
+
+/// The provenance of a value in a list of names and values, where no path says which value is whose: that of any value that is
+/// not literal.
+fn unnamed_part(origin: &Provenance) -> Option<Provenance> {
+    let Provenance::Nested { parts } = origin else { return None };
+    let is_unnamed = |part: &&NestedPart| matches!(part.path.segments(), [.., Segment::Index(_), Segment::Key(_)]);
+    parts.iter().find(is_unnamed).map(|part| part.provenance.clone())
+}
+
 /// The provenance of a parameter inside a layer. What was resolved nowhere inside is as it was written.
 fn part_of_layer(layer: &str, origin: &Provenance, name: &str) -> Option<Provenance> {
     let Provenance::Nested { parts } = origin else {
         return (*origin != Provenance::Literal).then(|| origin.clone());
     };
     let inside = |part: &NestedPart| match part.path.segments() {
+        // There may be further layers inside of the first one.
         [Segment::Key(outer), inner @ ..] if outer == layer => {
-            let path: Path = inner.iter().cloned().collect();
-            matches!(inner.first(), Some(Segment::Key(first)) if are_alike(first, name))
-                .then(|| NestedPart { path, provenance: part.provenance.clone() })
+            let is_name = |segment: &Segment| matches!(segment, Segment::Key(key) if are_alike(key, name));
+            let path: Path = inner.get(inner.iter().position(is_name)?..)?.iter().cloned().collect();
+            Some(NestedPart { path, provenance: part.provenance.clone() })
         }
         _ => None,
     };

@@ -9,6 +9,7 @@
 mod apply;
 mod decode;
 mod envelope;
+mod list_in_text;
 mod plain_integers;
 mod plan;
 mod planner;
@@ -25,7 +26,7 @@ pub use plain_integers::write_plain_integers;
 use super::fit_error::FitError;
 use crate::fix::FixList;
 use crate::schema::{FitProblem, with_large_stack};
-use crate::{Fix, FixKind, Schema};
+use crate::{Fix, Schema};
 use apply::AppliedPlan;
 use envelope::Envelope;
 use plain_integers::rewrite_dates;
@@ -98,9 +99,9 @@ fn without_envelope(value: &Value, schema: &Schema, arithmetic: &HashSet<Path>, 
         return None;
     }
     let mut fixes = FixList::default();
-    fixes.push(Path::root, FixKind::Envelope, &value.to_string(), envelope.inner.to_string());
-    let result = match fit_on_any_stack(envelope.inner, schema, &envelope.inner_paths(arithmetic)) {
-        Outcome::Unchanged => AppliedPlan { value: envelope.inner.clone(), expressions: Vec::new() },
+    fixes.push(Path::root, envelope.kind, &value.to_string(), envelope.inner.to_string());
+    let result = match fit_on_any_stack(&envelope.inner, schema, &envelope.inner_paths(arithmetic)) {
+        Outcome::Unchanged => AppliedPlan { value: envelope.inner.into_owned(), expressions: Vec::new() },
         Outcome::Changed(result, more) => {
             fixes.extend(more);
             result

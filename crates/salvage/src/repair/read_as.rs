@@ -3,19 +3,35 @@
 use super::fit::fit_with;
 use super::fit_error::FitError;
 use super::read::{Candidate, ReadOptions, ReadTextError, Reading, YesNoWords, read_with};
-use crate::Schema;
+use crate::schema::{FitProblem, FitProblemKind};
+use crate::{Fix, Schema};
+use reknit_protocol::Value;
 
 /// Reads a JSON value that fits a schema from text, with the default limits.
 ///
 /// Of all readings that can be made to fit, the one with the lowest penalty wins. If no reading can be made to fit, the
-/// error is [`ReadTextError::DoesNotFit`].
+/// error is [`ReadTextError::DoesNotFit`]; so it is if the text has a key twice, with different values.
 pub fn read_as(text: &str, schema: &Schema) -> Result<Reading, ReadTextError> {
     read_with(text, &ReadOptions::default(), YesNoWords::AsText, &|candidate| finish(candidate, schema))
 }
 
 fn finish(candidate: Candidate, schema: &Schema) -> Result<Reading, FitError> {
     let Candidate { value, mut fixes, completeness, arithmetic, .. } = candidate;
+    if let Some(conflict) = fixes.first_conflict() {
+        return Err(FitError { problems: vec![two_values(conflict)], value });
+    }
     let (value, later, expressions) = fit_with(value, schema, &arithmetic)?;
     fixes.extend(later);
     Ok(Reading { value, fixes: fixes.into_vec(), completeness, expressions })
+}
+
+/// Which of two values of one key is meant is not known.
+fn two_values(conflict: &Fix) -> FitProblem {
+    let [first, second] = [&conflict.before, &conflict.after].map(|text| {
+        // A long value was cut.
+        Value::parse(text).unwrap_or_else(|_| Value::from(text.as_str()))
+    });
+    let message = format!("the key is there twice, with the values {} and {}", conflict.before, conflict.after);
+    let kind = FitProblemKind::Ambiguous { first, second };
+    FitProblem { path: conflict.path.clone(), schema_path: String::new(), kind, message }
 }

@@ -6,15 +6,22 @@ use std::sync::OnceLock;
 use reknit_protocol::spelling::folded;
 use reknit_protocol::{Number, Value};
 
+use super::diacritics::without_diacritics;
 use super::fast_hash::HashMap;
 use super::parse_scalar::{self, strip_marks};
+use super::typo::only_typo;
 
 /// Up to this many values are compared one by one.
 const FEW_VALUES: usize = 16;
 
+/// Among more values than this, no typo is looked for.
+const MAX_VALUES_WITH_TYPO: usize = 64;
+
 #[derive(Debug, Clone)]
 pub(crate) struct AllowedValues {
     values: Box<[Value]>,
+    /// The labels that the schema states for values, as a `title` or in `enumNames`.
+    labels: Box<[(String, Value)]>,
     /// Computed on first use.
     spellings: OnceLock<Spellings>,
 }
@@ -25,6 +32,8 @@ struct Spellings {
     texts: HashMap<String, usize>,
     /// The text with a folded spelling; `None` if several texts have it.
     folded_texts: HashMap<String, Option<usize>>,
+    /// The text with a folded spelling without diacritics; `None` if several texts have it.
+    plain_texts: HashMap<String, Option<usize>>,
     numbers: HashMap<Number, usize>,
     /// The text that contains a number; `None` if several texts contain it.
     number_texts: HashMap<Number, Option<usize>>,
@@ -33,6 +42,7 @@ struct Spellings {
 impl Spellings {
     fn new(values: &[Value]) -> Self {
         let (mut texts, mut folded_texts) = (HashMap::default(), HashMap::default());
+        let mut plain_texts = HashMap::default();
         let (mut numbers, mut number_texts) = (HashMap::default(), HashMap::default());
         for (index, value) in values.iter().enumerate() {
             match value {
@@ -40,7 +50,9 @@ impl Spellings {
                     if texts.insert(text.clone(), index).is_some() {
                         continue;
                     }
-                    insert_unique(&mut folded_texts, folded(strip_marks(text)), index);
+                    let form = folded(strip_marks(text));
+                    insert_unique(&mut plain_texts, without_diacritics(&form).unwrap_or_else(|| form.clone()), index);
+                    insert_unique(&mut folded_texts, form, index);
                     if let Some(number) = parse_scalar::number(text) {
                         insert_unique(&mut number_texts, number, index);
                     }
@@ -52,7 +64,8 @@ impl Spellings {
             }
         }
         folded_texts.remove("");
-        Self { texts, folded_texts, numbers, number_texts }
+        plain_texts.remove("");
+        Self { texts, folded_texts, plain_texts, numbers, number_texts }
     }
 
     fn find(&self, value: &Value) -> Option<usize> {
@@ -61,7 +74,7 @@ impl Spellings {
                 let text = strip_marks(text);
                 self.texts.get(text).copied().or_else(|| match self.folded_texts.get(&folded(text)) {
                     Some(only) => *only,
-                    None => self.numbers.get(&parse_scalar::number(text)?).copied(),
+                    None => self.find_number(text).or_else(|| self.find_decorated(text)),
                 })
             }
             Value::Number(number) => {
@@ -71,11 +84,36 @@ impl Spellings {
             _ => None,
         }
     }
+
+    fn find_number(&self, text: &str) -> Option<usize> {
+        self.numbers.get(&parse_scalar::number(text)?).copied()
+    }
+
+    /// Finds `km.`, `Unit.KM` and `Zurich` among `km` and `Zürich`.
+    fn find_decorated(&self, text: &str) -> Option<usize> {
+        let find = |text: &str| {
+            let form = folded(text);
+            let folded = self.folded_texts.get(&form).copied();
+            folded.or_else(|| self.plain_texts.get(&without_diacritics(&form).unwrap_or(form)).copied())
+        };
+        let sentence = text.strip_suffix(['.', '。']).unwrap_or(text);
+        find(sentence).or_else(|| find(without_qualifier(sentence)?)).flatten()
+    }
+}
+
+/// `KM` of `Unit.KM` and `Unit::KM`.
+fn without_qualifier(text: &str) -> Option<&str> {
+    let (qualifier, name) = text.rsplit_once("::").or_else(|| text.rsplit_once('.'))?;
+    let is_name = |text: &str| {
+        text.starts_with(|c: char| c.is_ascii_alphabetic())
+            && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ':'))
+    };
+    (is_name(qualifier) && is_name(name)).then_some(name)
 }
 
 impl AllowedValues {
-    pub(super) fn new(values: Vec<Value>) -> Self {
-        Self { values: values.into(), spellings: OnceLock::new() }
+    pub(super) fn new(values: Vec<Value>, labels: Vec<(String, Value)>) -> Self {
+        Self { values: values.into(), labels: labels.into(), spellings: OnceLock::new() }
     }
 
     pub(crate) fn contains_text(&self, text: &str) -> bool {
@@ -88,6 +126,25 @@ impl AllowedValues {
     /// The allowed value of which `value` is another spelling; `None` if there is none or more than one.
     pub(crate) fn find_by_spelling(&self, value: &Value) -> Option<&Value> {
         self.values.get(self.spellings().find(value)?)
+    }
+
+    /// The allowed value whose label the text is; `None` if several have it.
+    pub(crate) fn find_by_label(&self, text: &str) -> Option<&Value> {
+        if self.labels.is_empty() {
+            return None;
+        }
+        let wanted = folded(strip_marks(text));
+        let mut alike = self.labels.iter().filter(|(label, _)| folded(label) == wanted).map(|(_, value)| value);
+        alike.next().filter(|first| alike.all(|other| other == *first))
+    }
+
+    /// The allowed text from which `text` differs by one typo; `None` if there is none or more than one.
+    pub(crate) fn find_typo(&self, text: &str) -> Option<&Value> {
+        if self.values.len() > MAX_VALUES_WITH_TYPO {
+            return None;
+        }
+        let found = only_typo(strip_marks(text), self.values.iter().filter_map(Value::as_str))?;
+        self.values.iter().find(|value| value.as_str() == Some(found))
     }
 
     fn spellings(&self) -> &Spellings {

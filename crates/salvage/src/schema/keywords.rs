@@ -72,6 +72,8 @@ pub(crate) struct Keywords<'s> {
     pub(crate) types: TypeSet,
     /// The values that `const` or `enum` allow.
     pub(crate) allowed: Option<Vec<&'s Value>>,
+    /// The labels of allowed values: the `title` of a `const`, and `enumNames` beside an `enum`.
+    pub(crate) labels: Vec<(&'s str, &'s Value)>,
     /// The value of `format`, unless formats are ignored.
     pub(crate) format: Option<&'s str>,
     pub(crate) properties: Vec<(&'s str, &'s Value)>,
@@ -135,6 +137,7 @@ impl<'s> Keywords<'s> {
         }
         let constant = object.get("const").map(|only| vec![only]);
         let list = object.get("enum").and_then(Value::as_array).map(|list| list.iter().collect());
+        self.read_labels(object);
         let formats = index.formats();
         self.format = object.get("format").and_then(Value::as_str).filter(|_| formats != Formats::Ignored);
         // Numbers may be spelt in several ways, and both keywords together allow what is in both lists.
@@ -147,6 +150,18 @@ impl<'s> Keywords<'s> {
         self.restricts_scalars |= !types_are_exact
             || (formats == Formats::Checked && self.format.is_some())
             || object.keys().any(|key| !NO_LIMIT_ON_SCALARS.contains(&key) && !is_followed(key));
+    }
+
+    fn read_labels(&mut self, object: &'s Object) {
+        let title = object.get("title").and_then(Value::as_str);
+        self.labels.extend(title.zip(object.get("const")));
+        let values = list(object, "enum");
+        for keyword in ["enumNames", "x-enumNames", "x-enum-varnames"] {
+            let names = list(object, keyword);
+            if names.len() == values.len() {
+                self.labels.extend(names.iter().filter_map(Value::as_str).zip(values));
+            }
+        }
     }
 
     fn read_properties(&mut self, object: &'s Object) {

@@ -1,5 +1,10 @@
 //! Parsing numbers, booleans and null from whole strings.
 
+mod number_notation;
+mod number_words;
+
+pub(crate) use number_notation::number_in_other_notation;
+
 use reknit_protocol::Number;
 
 /// The marks that models put around a word to emphasise or quote it.
@@ -20,8 +25,16 @@ pub(crate) fn number(text: &str) -> Option<Number> {
     let separator = [',', '_'].into_iter().find(|separator| text.contains(*separator));
     match separator {
         Some(separator) => Number::parse(&without_separators(text, separator)?).ok(),
+        None if may_be_grouped_by_point(text) => None,
         None => Number::parse(text).ok().or_else(|| Number::parse(&in_json_syntax(text)?).ok()),
     }
+}
+
+/// Whether a point may separate groups of three digits: `15.500`, which no program writes for 15.5.
+fn may_be_grouped_by_point(text: &str) -> bool {
+    let Some((whole, fraction)) = text.strip_prefix('-').unwrap_or(text).split_once('.') else { return false };
+    let is_group = is_digits(whole) && whole.len() <= 3 && !whole.starts_with('0');
+    is_group && fraction.len() == 3 && is_digits(fraction) && fraction.ends_with('0')
 }
 
 /// Rewrites `.5`, `5.` and `007` as JSON writes them.
@@ -58,10 +71,10 @@ fn is_digits(text: &str) -> bool {
 
 /// Parses a boolean or a yes-or-no word.
 pub(crate) fn boolean(text: &str) -> Option<bool> {
-    const YES: [&str; 6] = ["true", "yes", "on", "y", "t", "1"];
-    const NO: [&str; 6] = ["false", "no", "off", "n", "f", "0"];
-    let word = strip_marks(text);
-    let is = |words: [&str; 6]| words.iter().any(|candidate| candidate.eq_ignore_ascii_case(word));
+    const YES: &str = "true yes on y t 1 enabled oui ja si sí sim";
+    const NO: &str = "false no off n f 0 disabled non nein não";
+    let word = strip_marks(text).to_lowercase();
+    let is = |words: &str| words.split(' ').any(|candidate| candidate == word);
     if is(YES) {
         return Some(true);
     }

@@ -11,9 +11,14 @@ use reknit_protocol::spelling::folded;
 
 use super::allowed_values::AllowedValues;
 use super::fast_hash::HashMap;
+use super::key_marks::without_marks;
 use super::subschemas::SubschemaId;
 use super::types::TypeSet;
+use super::typo::only_typo;
 use super::validator_input::ValueInput;
+
+/// Among more properties than this, no typo is looked for.
+const MAX_NAMES_WITH_TYPO: usize = 64;
 
 /// The index of a shape in [`Shapes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -79,6 +84,29 @@ impl ObjectShape {
     /// The only property of which `key` is another spelling.
     pub(crate) fn name_by_spelling(&self, key: &str) -> Option<&str> {
         self.names_by_spelling()?.get(&folded(key))?.as_deref()
+    }
+
+    /// The only property that `key` names with marks around it, or in the singular or plural.
+    pub(crate) fn name_by_form(&self, key: &str) -> Option<&str> {
+        let names = self.names_by_spelling()?;
+        let unmarked = without_marks(key);
+        let form = folded(unmarked.as_deref().unwrap_or(key));
+        if unmarked.is_some()
+            && let Some(name) = names.get(&form)
+        {
+            return name.as_deref();
+        }
+        let mut found = other_numbers(&form).filter_map(|form| names.get(&form));
+        let first = found.next()?.as_deref()?;
+        found.all(|other| other.as_deref() == Some(first)).then_some(first)
+    }
+
+    /// The only property from which `key` differs by one typo.
+    pub(crate) fn name_by_typo(&self, key: &str) -> Option<&str> {
+        if !self.may_rename_keys || self.properties.len() > MAX_NAMES_WITH_TYPO {
+            return None;
+        }
+        only_typo(key, self.properties.keys().map(AsRef::as_ref))
     }
 
     /// Whether `key` is another spelling of a property, or of several.
@@ -164,6 +192,21 @@ impl Shape {
         let items = self.array.prefix.iter().copied().chain(self.array.rest);
         properties.chain(patterns).chain(self.object.additional).chain(items).chain(self.alternatives.iter().copied())
     }
+}
+
+/// The folded name in the plural if it is in the singular, and the other way round. Short names have no other number: `as`
+/// is no plural.
+fn other_numbers(form: &str) -> impl Iterator<Item = String> {
+    let is_long = form.len() >= 3;
+    let singular = [("ies", "y"), ("es", ""), ("s", "")].into_iter().filter_map(move |(ending, instead)| {
+        let stem = form.strip_suffix(ending).filter(|stem| is_long && stem.len() >= 2)?;
+        Some(format!("{stem}{instead}"))
+    });
+    let plural = [("y", "ies"), ("", "es"), ("", "s")].into_iter().filter_map(move |(ending, instead)| {
+        let stem = form.strip_suffix(ending).filter(|_| is_long)?;
+        Some(format!("{stem}{instead}"))
+    });
+    singular.chain(plural)
 }
 
 fn names_by_spelling<'a>(names: impl Iterator<Item = &'a Box<str>>) -> HashMap<String, Option<Box<str>>> {

@@ -143,6 +143,8 @@ impl<'s> ShapeBuilder<'s> {
         let restricts_scalars = lists > 1 || all_keywords().any(|keywords| keywords.restricts_scalars);
         let mut formats = all_keywords().filter_map(|keywords| keywords.format);
         let format = formats.next().filter(|first| formats.all(|other| other == *first)).map(Into::into);
+        let labels = all_keywords().flat_map(|keywords| keywords.labels.iter());
+        let labels: Vec<_> = labels.map(|(label, value)| ((*label).to_owned(), (*value).clone())).collect();
         let alternatives = self.build_alternatives(key, &subschemas);
         Shape {
             subschemas: key.subschemas.as_slice().into(),
@@ -150,7 +152,7 @@ impl<'s> ShapeBuilder<'s> {
             types,
             restricts_scalars,
             format,
-            allowed: allowed.map(AllowedValues::new),
+            allowed: allowed.map(|values| AllowedValues::new(values, labels)),
             object: self.build_object(&subschemas),
             array: self.build_array(&subschemas),
             alternatives,

@@ -1,7 +1,8 @@
 //! Arrays and objects: in strings, around single values, and their content.
 
 use reknit_salvage::FixKind::{
-    BooleanFromWord, DoubleEncoding, EnumSpelling, NullForOptional, NumberInString, NumberToString, ScalarForArray,
+    BooleanFromWord, DoubleEncoding, EnumSpelling, ListOfOne, NullForOptional, NumberInString, NumberToString,
+    ScalarForArray, SplitList, ValueLayer,
 };
 
 use crate::support::{becomes, json, refused, stays, try_fit};
@@ -59,19 +60,12 @@ fn python_syntax_is_decoded_from_a_string() {
 #[test]
 fn a_string_with_an_array_in_a_sentence_is_not_decoded() {
     let schema = r#"{"type": "array", "items": {"type": "string"}}"#;
-    for text in [
-        "[Draft] my note",
-        "see [1]",
-        "{{step-1.items}}",
-        "(555) 123-4567",
-        "{city} of {name}",
-        "(Paris, France)",
-        "(see below)",
-    ] {
+    for text in ["[Draft] my note", "see [1]", "{{step-1.items}}", "(555) 123-4567", "{city} of {name}", "(see below)"]
+    {
         let (text, wrapped) = (format!("{text:?}"), format!("[{text:?}]"));
         becomes(schema, &[(&text, &wrapped, &[ScalarForArray])]);
     }
-    refused(schema, &[r#""[\"a\", \"b""#, r#""['a', 'b', ...]""#]);
+    refused(schema, &[r#""[\"a\", \"b""#, r#""['a', 'b', ...]""#, r#""(Paris, France)""#]);
 }
 
 #[test]
@@ -115,10 +109,49 @@ fn an_item_becomes_a_list_only_beside_another_list() {
 }
 
 #[test]
-fn an_array_is_never_reduced_to_its_first_item() {
-    refused(INTEGER, &["[5]"]);
-    refused(STRING, &[r#"["a"]"#]);
-    refused(r#"{"type": "object"}"#, &["[{}]"]);
+fn only_a_list_of_one_is_reduced_to_its_item() {
+    becomes(INTEGER, &[("[5]", "5", &[ListOfOne]), (r#"["5"]"#, "5", &[ListOfOne, NumberInString])]);
+    becomes(STRING, &[(r#"["a"]"#, r#""a""#, &[ListOfOne])]);
+    becomes(r#"{"type": "object"}"#, &[("[{}]", "{}", &[ListOfOne])]);
+    refused(INTEGER, &["[5, 6]", "[5, 5]", "[]", "[[5]]", r#"["x"]"#, "[null]"]);
+    refused(r#"{"type": "object"}"#, &["[{}, {}]", "[[{}]]"]);
+    stays(r#"{"type": ["integer", "array"]}"#, &["[5]"]);
+}
+
+#[test]
+fn a_value_is_taken_out_of_a_layer_that_says_nothing_else() {
+    becomes(
+        INTEGER,
+        &[
+            (r#"{"value": 5}"#, "5", &[ValueLayer]),
+            (r#"{"type": "integer", "value": "5"}"#, "5", &[ValueLayer, NumberInString]),
+        ],
+    );
+    refused(INTEGER, &[r#"{"value": 5, "unit": "EUR"}"#, r#"{"type": "EUR", "value": 5}"#, r#"{"amount": 5}"#]);
+    stays(r#"{"type": ["integer", "object"]}"#, &[r#"{"value": 5}"#]);
+}
+
+#[test]
+fn a_text_is_split_into_items_only_if_it_is_no_item_itself() {
+    let integers = r#"{"type": "array", "items": {"type": "integer"}}"#;
+    let strings = r#"{"type": "array", "items": {"type": "string"}}"#;
+    let words = r#"{"type": "array", "items": {"enum": ["red", "blue", "red, blue"]}}"#;
+    becomes(
+        integers,
+        &[
+            (r#""1, 2""#, "[1, 2]", &[SplitList, NumberInString, NumberInString]),
+            (r#""1 2""#, "[1, 2]", &[SplitList, NumberInString, NumberInString]),
+        ],
+    );
+    becomes(strings, &[(r#""- red\n- blue""#, r#"["red", "blue"]"#, &[SplitList])]);
+    becomes(words, &[(r#""blue, red""#, r#"["blue", "red"]"#, &[SplitList])]);
+    refused(integers, &[r#""1,234""#, r#""100 200""#, r#""1, x""#]);
+    refused(words, &[r#""red, blue""#]);
+    refused(strings, &[r#""red, blue""#, r#""red\nblue""#, r#""red; blue""#, r#""None""#, r#""""#]);
+    let error = try_fit(strings, r#""red, blue""#).expect_err("one item or two");
+    let expected =
+        r#"`$`: expected an array, found the string "red, blue": write ["red","blue"], or ["red, blue"] for one item"#;
+    assert_eq!(error.to_string(), expected);
 }
 
 #[test]

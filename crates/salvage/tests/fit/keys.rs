@@ -1,6 +1,6 @@
 //! Misspelt keys.
 
-use reknit_salvage::FixKind::{KeySpelling, NullForOptional, NumberInString};
+use reknit_salvage::FixKind::{KeySpelling, KeyTypo, NullForOptional, NumberInString};
 
 use crate::support::{becomes, refused, stays, try_fit};
 
@@ -47,7 +47,8 @@ fn a_key_is_not_renamed_if_there_is_any_doubt() {
         ("two keys want it", r#"{"maxResults": 1, "MaxResults": 2}"#),
         ("a dotted name", r#"{"max.results": 1}"#),
         ("a prefixed name", r#"{"search_max_results": 1}"#),
-        ("another word", r#"{"max_result": 1}"#),
+        ("another word", r#"{"min_results": 1}"#),
+        ("two numbers of one word", r#"{"max_result": 1, "max_resultes": 2}"#),
         ("only separators", r#"{"__": 1}"#),
     ] {
         let fitted = try_fit(SEARCH, value).unwrap_or_else(|error| panic!("{case}: {error}"));
@@ -55,6 +56,18 @@ fn a_key_is_not_renamed_if_there_is_any_doubt() {
     }
     let twins = r#"{"type": "object", "properties": {"user_id": {}, "userId": {}}}"#;
     stays(twins, &[r#"{"USER_ID": 1}"#, r#"{"user_id": 1, "USER_ID": 2}"#]);
+}
+
+#[test]
+fn a_key_is_recognised_with_marks_in_another_number_and_with_one_typo() {
+    let renamed = r#"{"max_results": 5}"#;
+    for key in ["max_result", "$max_results", "max_results:int", "Max Results (integer)", "arguments.maxResults"] {
+        becomes(SEARCH, &[(&format!("{{{key:?}: 5}}"), renamed, &[KeySpelling])]);
+    }
+    for key in ["max_reslts", "maxResutls"] {
+        becomes(SEARCH, &[(&format!("{{{key:?}: 5}}"), renamed, &[KeyTypo])]);
+    }
+    stays(SEARCH, &[r#"{"max_reslts": "many"}"#, r#"{"max_resu1ts": 5}"#, r#"{"max_results (kg)": 5}"#]);
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod complexity;
 mod containers;
 mod formats;
 mod keys;
+mod kinds;
 mod laws;
 mod limits;
 mod problems;

@@ -1,7 +1,8 @@
 //! Numbers, booleans, strings and allowed values.
 
 use reknit_salvage::FixKind::{
-    BooleanFromWord, Emphasis, EnumSpelling, NumberInString, NumberSpelling, NumberToString,
+    BooleanFromWord, Emphasis, EnumLabel, EnumSpelling, EnumTypo, ListOfOne, NumberInString, NumberNotation,
+    NumberSpelling, NumberToString,
 };
 
 use crate::support::{becomes, refused, stays};
@@ -84,13 +85,11 @@ fn a_string_that_is_not_a_number_is_refused() {
         "1,234.5.6",
         "1,234,56",
         "1,234e5",
-        "1 234",
-        "1.234,56",
-        "１２",
+        "15.500",
         "true",
         "[5]",
         "**",
-        "five",
+        "a few",
         "1/2",
         "3 * 4",
     ];
@@ -98,7 +97,7 @@ fn a_string_that_is_not_a_number_is_refused() {
         refused(NUMBER, &[&format!("{text:?}")]);
         refused(INTEGER, &[&format!("{text:?}")]);
     }
-    refused(NUMBER, &["null", "true", "[1]", "{}"]);
+    refused(NUMBER, &["null", "true", "[1, 2]", "{}"]);
 }
 
 #[test]
@@ -108,7 +107,7 @@ fn an_integer_is_converted_from_any_spelling_and_never_rounded() {
         &[
             (r#""5""#, "5", &[NumberInString]),
             (r#""5.0""#, "5", &[NumberInString]),
-            (r#""5.000""#, "5", &[NumberInString]),
+            (r#""5.00""#, "5", &[NumberInString]),
             (r#""1e3""#, "1000", &[NumberInString]),
             (r#""1,000.0""#, "1000", &[NumberInString]),
             (r#""5.""#, "5", &[NumberInString]),
@@ -118,7 +117,23 @@ fn an_integer_is_converted_from_any_spelling_and_never_rounded() {
         ],
     );
     stays(INTEGER, &["5", "5.0", "1e3", "-0"]);
-    refused(INTEGER, &[r#""5.5""#, "5.5", r#""1e-1""#, r#""1e999""#, r#""0.99999999999999999999999""#]);
+    refused(INTEGER, &[r#""5.000""#, r#""5.5""#, "5.5", r#""1e-1""#, r#""1e999""#, r#""0.99999999999999999999999""#]);
+}
+
+#[test]
+fn a_number_in_another_notation_is_read_if_there_is_one_way() {
+    for (text, number) in [
+        ("1 234", "1234"),
+        ("1'234", "1234"),
+        ("1.234,56", "1234.56"),
+        ("１２", "12"),
+        ("−5", "-5"),
+        ("five", "5"),
+        ("5n", "5"),
+    ] {
+        becomes(NUMBER, &[(&format!("{text:?}"), number, &[NumberNotation])]);
+    }
+    stays(STRING, &[r#""five""#, r#""1 234""#]);
 }
 
 #[test]
@@ -156,7 +171,7 @@ fn words_and_zero_and_one_become_booleans_under_a_boolean_schema() {
         becomes(BOOLEAN, &[(&format!("{word:?}"), "false", &[BooleanFromWord])]);
     }
     becomes(BOOLEAN, &[("1", "true", &[BooleanFromWord]), ("0", "false", &[BooleanFromWord])]);
-    refused(BOOLEAN, &[r#""maybe""#, r#""""#, r#""2""#, "2", "-1", "0.5", "null", "[true]", r#""yes please""#]);
+    refused(BOOLEAN, &[r#""maybe""#, r#""""#, r#""2""#, "2", "-1", "0.5", "null", "[2]", r#""yes please""#]);
 }
 
 #[test]
@@ -177,7 +192,7 @@ fn a_number_becomes_a_string_as_it_was_written() {
             ("12345678901234567890123", r#""12345678901234567890123""#, &[NumberToString]),
         ],
     );
-    refused(STRING, &["true", "null", "{}", r#"["a"]"#, r#"{"name": "Paris"}"#]);
+    refused(STRING, &["true", "null", "{}", r#"["a", "b"]"#, r#"{"name": "Paris"}"#]);
 }
 
 #[test]
@@ -202,6 +217,18 @@ fn an_allowed_value_is_recognised_in_another_spelling() {
 }
 
 #[test]
+fn an_allowed_value_is_recognised_by_its_label_and_with_one_typo() {
+    let labelled = r#"{"oneOf": [{"const": "km", "title": "Kilometre"}, {"const": "mi", "title": "Mile"}]}"#;
+    becomes(labelled, &[(r#""kilometre""#, r#""km""#, &[EnumLabel])]);
+    let named = r#"{"enum": [1, 2, 3], "enumNames": ["low", "high", "high"]}"#;
+    becomes(named, &[(r#""Low""#, "1", &[EnumLabel])]);
+    refused(named, &[r#""high""#]);
+    let states = r#"{"enum": ["pending", "delivered", "deliverd by hand"]}"#;
+    becomes(states, &[(r#""pendng""#, r#""pending""#, &[EnumTypo]), (r#"["pending"]"#, r#""pending""#, &[ListOfOne])]);
+    refused(states, &[r#""pend""#, r#""sending""#, r#""undelivered""#]);
+}
+
+#[test]
 fn a_spelling_of_two_allowed_values_is_refused() {
     let schema = r#"{"enum": ["a-b", "a_b", "LOW", "low"]}"#;
     refused(schema, &[r#""A B""#, r#""Low""#, r#""ab""#]);
@@ -216,7 +243,8 @@ fn numbers_and_strings_are_converted_to_enum_values() {
     becomes(r#"{"enum": ["1", "2"]}"#, &[("1", r#""1""#, &[NumberToString]), ("2.0", r#""2""#, &[NumberToString])]);
     becomes(r#"{"enum": [true, false]}"#, &[(r#""yes""#, "true", &[BooleanFromWord])]);
     becomes(r#"{"type": "string", "enum": ["5", "10"]}"#, &[("10", r#""10""#, &[NumberToString])]);
-    refused(r#"{"enum": [1, 2, 3]}"#, &[r#""4""#, "4", r#""one""#]);
+    becomes(r#"{"enum": [1, 2, 3]}"#, &[(r#""one""#, "1", &[NumberNotation])]);
+    refused(r#"{"enum": [1, 2, 3]}"#, &[r#""4""#, "4", r#""four""#]);
     refused(r#"{"enum": ["true", "false"]}"#, &["true"]);
 }
 

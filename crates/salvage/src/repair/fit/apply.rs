@@ -2,6 +2,7 @@
 
 use reknit_protocol::{Object, Path, Value};
 
+use super::envelope::layered_value;
 use super::plan::{Action, EntryChange, EntryEdit, Plan};
 use crate::FixKind;
 use crate::fix::FixList;
@@ -73,6 +74,16 @@ impl PlanApplier<'_> {
                 self.path.pop();
                 Value::Array(vec![item])
             }
+            Action::Unwrap(plan) => {
+                let Some([only]) = value.as_array() else { return value.clone() };
+                self.record(FixKind::ListOfOne, value, only);
+                self.apply(only, plan)
+            }
+            Action::TakeValue(plan) => {
+                let Some(inner) = layered_value(value) else { return value.clone() };
+                self.record(FixKind::ValueLayer, value, inner);
+                self.apply(inner, plan)
+            }
             Action::Decode(decode) => {
                 let (decoded, plan) = decode.as_ref();
                 self.record(decoded.kind, value, &decoded.value);
@@ -100,9 +111,9 @@ impl PlanApplier<'_> {
                     let value = self.at_key(key, |applier| applier.apply(value, plan));
                     result.insert(key, value);
                 }
-                Some(EntryChange::Rename(name, plan)) => {
+                Some(EntryChange::Rename(name, kind, plan)) => {
                     let value = self.at_key(name, |applier| {
-                        applier.record_text(FixKind::KeySpelling, key, name);
+                        applier.record_text(*kind, key, name);
                         applier.apply(value, plan)
                     });
                     result.insert(name.as_ref(), value);

@@ -29,6 +29,10 @@ pub(super) enum Action {
     Array(Rc<[(usize, Plan)]>),
     /// Make the value the only item of an array.
     Wrap(Rc<Plan>),
+    /// Take the only item of an array.
+    Unwrap(Rc<Plan>),
+    /// Take the value of the key `value` of an object.
+    TakeValue(Rc<Plan>),
     /// Replace a string with its decoded content, or an object with its items, then apply the plan to that.
     Decode(Rc<(Rc<Decoded>, Plan)>),
 }
@@ -45,7 +49,8 @@ pub(super) enum EntryChange {
     /// Drop a null, or a text that stands for one.
     Drop,
     Fit(Plan),
-    Rename(Box<str>, Plan),
+    /// The name of the property, and what was wrong with the key.
+    Rename(Box<str>, FixKind, Plan),
 }
 
 /// The content of a value that was written as another one, with the repairs that decoding needed.
@@ -73,6 +78,14 @@ impl Plan {
     pub(super) fn wrap(item: Self) -> Self {
         let cost = item.cost.saturating_add(FixKind::ScalarForArray.penalty().into());
         Self { fits: item.fits, cost, action: Action::Wrap(Rc::new(item)) }
+    }
+
+    /// Takes the value out of a list of one or a layer around it.
+    pub(super) fn take(kind: FixKind, inner: Self) -> Self {
+        let (cost, fits) = (inner.cost.saturating_add(kind.penalty().into()), inner.fits);
+        let inner = Rc::new(inner);
+        let action = if kind == FixKind::ListOfOne { Action::Unwrap(inner) } else { Action::TakeValue(inner) };
+        Self { action, cost, fits }
     }
 
     pub(super) fn decode(decoded: Rc<Decoded>, then: Self) -> Self {

@@ -1,6 +1,7 @@
 //! Planning the changes that make a value fit.
 
 mod budget;
+mod list;
 mod object;
 mod scalar;
 mod union;
@@ -12,7 +13,7 @@ use reknit_protocol::{MAX_DEPTH, Path, Segment, Value};
 
 use super::apply::AppliedPlan;
 use super::decode::DecodedText;
-use super::plan::{Action, Plan};
+use super::plan::{Action, Decoded, Plan};
 use crate::schema::shape::{Shape, ShapeId, Shapes};
 use crate::schema::{FitProblem, FitProblemKind, Schema, SchemaType};
 use budget::Budget;
@@ -30,6 +31,8 @@ pub(super) struct Planner<'a> {
     memo: HashMap<MemoKey, Plan>,
     /// The content of strings, by the address of the string. Entries are never removed, so no address is used twice.
     decoded: HashMap<usize, Rc<DecodedText>>,
+    /// The lists in texts, kept for the same reason as `decoded`.
+    lists: Vec<Rc<Decoded>>,
     budget: Budget<'a>,
     notes: Notes,
 }
@@ -121,6 +124,7 @@ impl<'a> Planner<'a> {
             renaming,
             memo: HashMap::new(),
             decoded: HashMap::new(),
+            lists: Vec::new(),
             budget: Budget::new(value, schema),
             notes: Notes::default(),
         }

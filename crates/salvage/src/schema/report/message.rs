@@ -42,6 +42,9 @@ pub(crate) fn message(kind: &FitProblemKind, found: &Value) -> String {
         FitProblemKind::SeveralAlternativesFit => {
             format!("{} fits several of the alternatives; it must fit exactly one", with_type(found))
         }
+        FitProblemKind::Ambiguous { first, second } if second.as_array() == Some(std::slice::from_ref(found)) => {
+            format!("expected an array, found {}: write {first}, or {second} for one item", with_type(found))
+        }
         FitProblemKind::Ambiguous { first, second } => {
             format!("{} can be read as {} or as {}", with_type(found), quoted(first), quoted(second))
         }

@@ -102,7 +102,12 @@ fn damage_one(model: &Model, value: Value, dice: &mut Dice, surroundings: Surrou
     }
     match (model, &value) {
         (Model::Integer, Value::Number(number)) => integer_text(number, dice).into(),
-        (Model::Number | Model::Numbers(_), Value::Number(number)) => number.to_string().into(),
+        (Model::Number | Model::Numbers(_), Value::Number(number)) => {
+            let text = number.to_string();
+            // `15.500` may be 15500.
+            let is_clear = text.split_once('.').is_none_or(|(_, digits)| digits.len() != 3 || !digits.ends_with('0'));
+            if is_clear { text.into() } else { value }
+        }
         (Model::Boolean, Value::Bool(truth)) => boolean_text(*truth, dice),
         (Model::String, Value::String(text)) => Number::parse(text).map_or(value, Value::Number),
         (Model::Enum(_), Value::String(text)) => match dice.roll(3) {
@@ -123,8 +128,13 @@ fn damage_one(model: &Model, value: Value, dice: &mut Dice, surroundings: Surrou
 fn can_stand_alone(item: &Value) -> bool {
     match item {
         Value::Null | Value::Array(_) => false,
-        // An empty text may mean null.
-        Value::String(text) => !text.trim().is_empty() && !text.starts_with(['[', '"', '\'']),
+        Value::String(text) => {
+            let means_nothing =
+                ["", "null", "none", "nil", "undefined", "n/a", "na"].contains(&&*text.trim().to_lowercase());
+            let is_list = text.contains([',', ';', '|', '\n'])
+                || (text.trim().contains(' ') && text.chars().all(|c| c.is_ascii_digit() || " .-".contains(c)));
+            !means_nothing && !is_list && !text.starts_with(['[', '"', '\''])
+        }
         _ => true,
     }
 }

@@ -17,11 +17,11 @@ impl Planner<'_> {
         let mut whole = Plan::keep(true);
         let mut edits = Vec::new();
         for (index, (key, value)) in object.iter().enumerate() {
-            let rename = renames.next_if(|(at, _)| *at == index).map(|(_, name)| name);
+            let rename = renames.next_if(|(at, _)| *at == index).map(|(_, meant)| meant);
             let path = ValuePath::Key(context.path, key);
             let context = context.child(&path);
-            let (change, cost, fits) = match rename.and_then(|name| shape.properties.get_key_value(name)) {
-                Some((name, property)) => self.plan_renamed(value, name, *property, shape.is_closed, context),
+            let (change, cost, fits) = match &rename {
+                Some(meant) => self.plan_renamed(value, meant, shape, context),
                 None => self.plan_entry(value, key, shape, context),
             };
             whole.cost = whole.cost.saturating_add(cost);
@@ -45,16 +45,17 @@ impl Planner<'_> {
         }
     }
 
-    /// Plans to rename a key that is another spelling of `name`. If unknown keys are allowed and the value does not fit
-    /// `name`, the key stays.
+    /// Plans to rename a key that stands for another one. If unknown keys are allowed and the value does not fit there,
+    /// the key stays.
     fn plan_renamed(
         &mut self,
         value: &Value,
-        name: &str,
-        property: Property,
-        is_closed: bool,
+        meant: &Meant<'_>,
+        shape: &ObjectShape,
         context: Context<'_>,
     ) -> PlannedEntry {
+        let Some(property) = shape.properties.get(meant.name).copied() else { return (None, 0, true) };
+        let is_closed = shape.is_closed;
         if self.is_superfluous(value, property, Validity::Unknown) {
             return if is_closed { drop_entry() } else { (None, 0, true) };
         }
@@ -63,8 +64,8 @@ impl Planner<'_> {
             return (None, 0, true);
         }
         self.notes.renamed_keys = true;
-        let (cost, fits) = (plan.cost.saturating_add(FixKind::KeySpelling.penalty().into()), plan.fits);
-        (Some(EntryChange::Rename(name.into(), plan)), cost, fits)
+        let (cost, fits) = (plan.cost.saturating_add(meant.kind.penalty().into()), plan.fits);
+        (Some(EntryChange::Rename(meant.name.into(), meant.kind, plan)), cost, fits)
     }
 
     /// Whether the value is a null that the property does not accept, or a text that stands for one where neither a text nor a
@@ -94,8 +95,13 @@ impl Planner<'_> {
     /// The indices of misspelt keys, with their right names. A misspelt key is an unknown key that is another spelling of
     /// exactly one declared property; that property is absent, or a null that will be dropped, and no other unknown key
     /// is a spelling of it.
-    fn misspelt_keys<'s>(&self, object: &Object, shape: &'s ObjectShape, validity: Validity) -> Vec<(usize, &'s str)> {
-        let mut misspelt: Vec<(usize, &str)> = Vec::new();
+    fn misspelt_keys<'s>(
+        &self,
+        object: &Object,
+        shape: &'s ObjectShape,
+        validity: Validity,
+    ) -> Vec<(usize, Meant<'s>)> {
+        let mut misspelt: Vec<(usize, Meant<'s>)> = Vec::new();
         let mut claims: HashMap<&str, usize> = HashMap::new();
         if self.renaming == KeyRenaming::Off || !shape.may_rename_keys {
             return misspelt;
@@ -104,17 +110,37 @@ impl Planner<'_> {
             if shape.properties.contains_key(key) || shape.matching_pattern(key).is_some() {
                 continue;
             }
-            let Some(name) = shape.name_by_spelling(key) else { continue };
-            let property = || shape.properties.get(name);
+            let Some(meant) = meant_name(key, shape, object.len()) else { continue };
+            let property = || shape.properties.get(meant.name);
             let is_dropped = |value| property().is_some_and(|property| self.is_superfluous(value, *property, validity));
-            if object.get(name).is_none_or(is_dropped) {
-                misspelt.push((index, name));
-                *claims.entry(name).or_default() += 1;
+            if object.get(meant.name).is_none_or(is_dropped) {
+                *claims.entry(meant.name).or_default() += 1;
+                misspelt.push((index, meant));
             }
         }
-        misspelt.retain(|(_, name)| claims.get(name) == Some(&1));
+        misspelt.retain(|(_, meant)| claims.get(meant.name) == Some(&1));
         misspelt
     }
+}
+
+/// Typos are looked for in objects with at most this many entries.
+const MAX_ENTRIES_WITH_TYPO: usize = 64;
+
+/// The property that a key stands for.
+struct Meant<'s> {
+    name: &'s str,
+    kind: FixKind,
+}
+
+fn meant_name<'s>(key: &str, shape: &'s ObjectShape, entries: usize) -> Option<Meant<'s>> {
+    if shape.is_spelling(key) {
+        return shape.name_by_spelling(key).map(|name| Meant { name, kind: FixKind::KeySpelling });
+    }
+    if entries > MAX_ENTRIES_WITH_TYPO {
+        return None;
+    }
+    let by_form = shape.name_by_form(key).map(|name| Meant { name, kind: FixKind::KeySpelling });
+    by_form.or_else(|| shape.name_by_typo(key).map(|name| Meant { name, kind: FixKind::KeyTypo }))
 }
 
 /// The change to an entry, its cost, and whether the entry fits then.

@@ -9,7 +9,7 @@ use crate::repair::fit::decode::{self, DecodedText};
 use crate::repair::fit::plan::{CheapestPlan, Plan};
 use crate::repair::read::to_expression;
 use crate::schema::shape::{Shape, ShapeId};
-use crate::schema::{SchemaType, address, in_format, parse_scalar};
+use crate::schema::{FitProblemKind, SchemaType, address, in_format, parse_scalar};
 
 impl Planner<'_> {
     /// Keeps a value that the shape accepts. Otherwise plans the cheapest change to one that it accepts.
@@ -47,11 +47,19 @@ impl Planner<'_> {
                 partial = Some(plan);
             }
         }
-        if may_wrap
-            && shape.types.contains(SchemaType::Array)
-            && let Some((plan, result)) = self.plan_wrapped(value, shape, context)
-        {
+        if let Some(plan) = self.plan_without_layer(value, id, context) {
+            let result = apply::preview(value, &plan).value;
             cheapest.offer(plan, result);
+        }
+        if may_wrap && shape.types.contains(SchemaType::Array) {
+            match self.plan_list(value, id, context) {
+                Ok(Some((plan, result))) => cheapest.offer(plan, result),
+                Ok(None) => {}
+                Err(tie) => {
+                    self.note_ambiguous(tie, context);
+                    return Plan::keep(false);
+                }
+            }
         }
         self.choose(cheapest, context).or(partial).unwrap_or(Plan::keep(false))
     }
@@ -61,11 +69,15 @@ impl Planner<'_> {
         match cheapest.into_plan() {
             Ok(best) => best,
             Err(tie) => {
-                if self.notes.ambiguous.len() < MAX_AMBIGUOUS {
-                    self.notes.ambiguous.push((context.path.to_path(), tie));
-                }
+                self.note_ambiguous(tie, context);
                 None
             }
+        }
+    }
+
+    fn note_ambiguous(&mut self, tie: FitProblemKind, context: Context<'_>) {
+        if self.notes.ambiguous.len() < MAX_AMBIGUOUS {
+            self.notes.ambiguous.push((context.path.to_path(), tie));
         }
     }
 
@@ -110,22 +122,6 @@ impl Planner<'_> {
         }
         ContentPlan::Plan(Plan::decode(inner.clone(), then))
     }
-
-    fn plan_wrapped(&mut self, value: &Value, shape: &Shape, context: Context<'_>) -> Option<(Plan, Value)> {
-        if matches!(value, Value::Array(_) | Value::Null) {
-            return None;
-        }
-        let item = match shape.array.item(0) {
-            Some(id) => self.plan(value, id, Context { may_wrap: false, ..context.for_another_value() }),
-            None => Plan::keep(true),
-        };
-        if !item.fits {
-            return None;
-        }
-        let plan = Plan::wrap(item);
-        let result = apply::preview(value, &plan);
-        self.accepts_result(shape, &result).then_some((plan, result.value))
-    }
 }
 
 enum ContentPlan {
@@ -147,6 +143,14 @@ fn replacements(value: &Value, shape: &Shape) -> Vec<(FixKind, Value)> {
         replacements.push((kind, meant.clone()));
         return replacements;
     }
+    if let (Some(allowed), Value::String(text)) = (&shape.allowed, value) {
+        let by_label = allowed.find_by_label(text).map(|meant| (FixKind::EnumLabel, meant));
+        let meant = by_label.or_else(|| allowed.find_typo(text).map(|meant| (FixKind::EnumTypo, meant)));
+        if let Some((kind, meant)) = meant {
+            replacements.push((kind, meant.clone()));
+            return replacements;
+        }
+    }
     match value {
         Value::String(written) => add_for_text(written, shape, &mut replacements),
         Value::Number(number) => add_for_number(number, shape, &mut replacements),
@@ -157,11 +161,13 @@ fn replacements(value: &Value, shape: &Shape) -> Vec<(FixKind, Value)> {
 
 fn add_for_text(written: &str, shape: &Shape, replacements: &mut Vec<(FixKind, Value)>) {
     let types = shape.types;
-    if types.contains(SchemaType::Integer)
-        && let Some(number) = parse_scalar::number(written)
-    {
-        let number = if types.contains(SchemaType::Number) { Some(number) } else { number.to_integer() };
-        replacements.extend(number.map(|number| (FixKind::NumberInString, number.into())));
+    if types.contains(SchemaType::Integer) {
+        let number = parse_scalar::number(written).map(|number| (FixKind::NumberInString, number));
+        let notation = || Some((FixKind::NumberNotation, parse_scalar::number_in_other_notation(written)?));
+        if let Some((kind, number)) = number.or_else(notation) {
+            let number = if types.contains(SchemaType::Number) { Some(number) } else { number.to_integer() };
+            replacements.extend(number.map(|number| (kind, number.into())));
+        }
     }
     if types.contains(SchemaType::Boolean)
         && let Some(meant) = parse_scalar::boolean(written)
