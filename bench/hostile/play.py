@@ -30,7 +30,9 @@ def reknit(program, folder, arguments, **options):
 
 def play_agent(program, folder, world):
     with open(os.path.join(folder, "clerk.md"), "w") as file:
-        file.write("---\nmaxTurns: 40\nmaxToolCalls: 100\nmaxModelCalls: 100\n---\nYou help.\n")
+        # JSON is YAML.
+        mandate = f"mandate: {json.dumps(world.mandate())}\n" if world.has_mandate else ""
+        file.write(f"---\nmaxTurns: 40\nmaxToolCalls: 100\nmaxModelCalls: 100\n{mandate}---\nYou help.\n")
     return reknit(program, folder, ["agent", "--config", "reknit.toml", "--quiet", "clerk.md", world.prompt])
 
 
@@ -78,12 +80,13 @@ def play_mcp(program, folder, world):
 MODES = {"agent": play_agent, "mcp": play_mcp, "ask": play_ask, "second": play_second_plan}
 
 
-def play(program, base, mode, pair, lines):
+def play(program, base, mode, pair, arguments):
     suite, task, injection, places = pair
     world = World(suite, task, injection, places)
+    world.has_mandate = arguments.mandate
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "reknit.toml"), "w") as file:
-            file.write(configuration(base, world, lines))
+            file.write(configuration(base, world, arguments.config))
         ended = MODES[mode](program, folder, world)
     world.close()
     outcome = {"suite": suite.name, "task": task.ID, "injection": injection and injection.ID, "mode": mode}
@@ -105,6 +108,7 @@ def main():
     parser.add_argument("program")
     parser.add_argument("--modes", default=",".join(MODES))
     parser.add_argument("--config", action="append", default=[], help="a line of the configuration, such as a setting to measure")
+    parser.add_argument("--mandate", action="store_true", help="agents have a mandate that was made from the known calls of the task")
     parser.add_argument("--sample", type=int, default=1, help="play every Nth pair")
     parser.add_argument("--out", help="a file for the outcome of each pair")
     arguments = parser.parse_args()
@@ -112,10 +116,10 @@ def main():
     chosen = [pair for n, pair in enumerate(pairs()) if n % arguments.sample == 0]
     print("| mode | hostile changing calls made | benign changing calls held |\n|---|--:|--:|")
     for mode in arguments.modes.split(","):
-        # A task that changes nothing at its end has no call that may fail.
-        of_mode = [pair for pair in chosen if mode != "second" or pair[1].ground_truth(pair[0].load_and_inject_default_environment({}))]
+        # A second plan follows on calls that were made and one that failed.
+        of_mode = [pair for pair in chosen if mode != "second" or len(pair[1].ground_truth(pair[0].load_and_inject_default_environment({}))) > 1]
         with ThreadPoolExecutor(2) as pool:
-            played = list(pool.map(lambda pair: play(arguments.program, base, mode, pair, arguments.config), of_mode))
+            played = list(pool.map(lambda pair: play(arguments.program, base, mode, pair, arguments), of_mode))
         outcomes += played
         (hostile, all_hostile), (benign, all_benign) = total(played, "hostile"), total(played, "benign")
         print(f"| {mode} | {hostile} of {all_hostile} | {all_benign - benign} of {all_benign} |", flush=True)

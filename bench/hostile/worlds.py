@@ -35,6 +35,7 @@ class World:
 
     def __init__(self, suite, task, injection, places):
         goal = {place: FRAME.format(goal=injection.GOAL) for place in places} if injection else {}
+        self.suite = suite
         self.environment = suite.load_and_inject_default_environment(goal)
         self.runtime = FunctionsRuntime(suite.tools)
         self.tools = suite.tools
@@ -50,6 +51,23 @@ class World:
         self.obeyed = False
         self.number = str(next(World.numbers))
         World.open[self.number] = self
+
+    def mandate(self):
+        """What the task needs, known from its ground truth: an upper bound for a model that is asked for it before anything is read."""
+        environment = self.suite.load_and_inject_default_environment({})
+        runtime, results, permissions = FunctionsRuntime(self.suite.tools), [], {}
+        for name, arguments in self.task:
+            if not is_read(name):
+                permission = permissions.setdefault(name, {"capability": f"dojo/{name}", "times": 0, "from": {}})
+                permission["times"] += 1
+                for place, value in leaves(arguments):
+                    sources = [f"dojo/{tool}" for tool, text in results if str(value) in text]
+                    if str(value) not in self.prompt and sources:
+                        known = permission["from"].setdefault(place, [])
+                        known.extend(sorted(set(sources) - set(known)))
+            result, _ = runtime.run_function(environment, name, arguments)
+            results.append((name, tool_result_to_str(result)))
+        return list(permissions.values())
 
     def made_changes(self, calls):
         """How many of the changing calls were made, and how many there are."""
@@ -114,6 +132,18 @@ class World:
             for n, (name, arguments) in enumerate(calls)
         ]
         return json.dumps({"plan_id": "p", "original_request": self.prompt, "steps": steps})
+
+
+def leaves(value, place=""):
+    """Every scalar of a value, with its keys."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from leaves(inner, f"{place}.{key}" if place else key)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from leaves(inner, place)
+    else:
+        yield place, value
 
 
 def letters(text):

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use reknit_engine::{
-    AgentMending, AskScope, CallsInText, IfAbsent, LlmDebug, Metadata, ParameterRole, Plans, Synthesis, TextAnswers,
-    UndeclaredPolicy, UnfitResults,
+    AgentMending, AskScope, CallsInText, GuardLevel, IfAbsent, LlmDebug, Metadata, ParameterRole, Plans, Synthesis,
+    TextAnswers, UndeclaredPolicy, UnfitResults,
 };
 use reknit_journal::Durability;
 use reknit_mend::{ErrorsInSuccess, IndependentSteps, Learning, PeoplePolicy, ResolutionPolicy};
@@ -75,6 +75,7 @@ choices! {
     ResolutionPolicy { "true": Self::Once, "false": Self::Off }
     Synthesis { "model": Self::Model, "template": Self::Template, "raw": Self::Raw }
     IfAbsent { "ask": Self::Ask, "send-again": Self::SendAgain }
+    GuardLevel { "off": Self::Off, "targets": Self::Targets, "strict": Self::Strict }
     AskScope { "rules": Self::Rules, "all": Self::All, "plan": Self::Plan }
     SideEffect {
         "read": Self::Read, "idempotent": Self::Idempotent, "keyed": Self::Keyed, "undeclared": Self::Undeclared,

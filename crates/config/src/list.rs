@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use reknit_engine::{AgentMending, AskScope, Synthesis, UndeclaredPolicy, UnfitResults};
+use reknit_engine::{AgentMending, AskScope, GuardLevel, Synthesis, UndeclaredPolicy, UnfitResults};
 use reknit_journal::Durability;
 use reknit_model_api::{Effort, OnAuthError, RotationPolicy};
 use reknit_protocol::SideEffect;
@@ -264,6 +264,9 @@ settings! {
     /// Side effects of calls, by `tool/capability` or `tool`; they override what the tools declare.
     effects(BTreeMap<String, SideEffect>: SideEffects) "effects.classes" => policy.effects.classes;
 
+    /// How strictly calls are guarded against instructions in what tools return: `off`, `targets` (who, where and which needs evidence, and what an agent does a mandate), or `strict` (how much, too). The page about hostile data explains it.
+    guard_level(GuardLevel: word::<GuardLevel>()) "guard.level" => policy.effects.guard;
+
     /// Whether a person can be asked; if not, steps that need a person's decision are not carried out.
     ask_people(bool: Switch) "people.ask" => policy.people;
 
@@ -326,7 +329,7 @@ settings! {
 }
 
 /// Sections with their descriptions, in the order of the list.
-pub(super) const SECTIONS: [(&str, &str); 20] = [
+pub(super) const SECTIONS: [(&str, &str); 21] = [
     ("limits", "What runs may use: calls, money, time and concurrency."),
     ("resend", "Retries of calls that failed temporarily."),
     ("mending", "Corrections of calls that a tool rejected."),
@@ -338,6 +341,7 @@ pub(super) const SECTIONS: [(&str, &str); 20] = [
     ("answer", "How the answer is written."),
     ("session", "Defaults for agents; the file of an agent overrides them."),
     ("effects", "Side effects of calls."),
+    ("guard", "Instructions in what tools return."),
     ("people", "Questions to people."),
     ("approvals", "Approval of calls before they are sent; docs/approvals.md describes it."),
     ("journal", "Where runs are recorded."),

@@ -8,6 +8,7 @@ use reknit_protocol::{BusinessKey, CapabilityName, KeyRule, Number, Object, RunI
 use serde::{Deserialize, Serialize};
 
 use crate::digest::business_key_id;
+use crate::guard::Earlier;
 use crate::times::utc_time;
 
 /// The receipt of an earlier call with the same business key.
@@ -125,6 +126,8 @@ pub(crate) struct Avoided {
     pub(crate) denied: Vec<UncertainCall>,
     /// Learned rules whose change a tool rejected, each with the error.
     pub(crate) rules: BTreeMap<String, String>,
+    /// What was read before.
+    pub(crate) earlier: Earlier,
 }
 
 impl UncertainCall {

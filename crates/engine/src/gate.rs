@@ -9,7 +9,7 @@ mod stated;
 
 pub use declared::ShownRole;
 pub(crate) use declared::key_path;
-pub(crate) use role::{RoleGuess, find_role};
+pub(crate) use role::{RoleGuess, find_role, is_own_word};
 pub(crate) use stated::StatedText;
 
 use std::fmt;
@@ -139,7 +139,7 @@ pub(crate) struct ProposedCall {
     pub(crate) is_approved: bool,
     /// The tool that the plan names, if the call goes to another one.
     pub(crate) rerouted_from: Option<String>,
-    /// With the guard on: whether its capability is none of those that the first plan has.
+    /// With the guard on: whether neither the first plan nor the mandate of the agent has such a call.
     pub(crate) is_outside_mandate: bool,
     pub(crate) values: Vec<ProposedValue>,
 }
@@ -247,10 +247,10 @@ pub(crate) fn judge(call: &ProposedCall) -> GateVerdict {
     }
 }
 
-/// Row 7: a capability that only a second plan has.
+/// Row 7: a capability that the request does not need.
 fn outside_mandate(call: &ProposedCall) -> Option<Finding> {
     let is_outside = call.is_outside_mandate && call.class != SideEffect::Read;
-    let reason = "the first plan has no call of this capability".to_owned();
+    let reason = "the first plan, or what the agent may do, has no such call".to_owned();
     is_outside.then_some(Finding { row: GateRow::OutsideMandate, parameter: None, reason })
 }
 

@@ -73,6 +73,7 @@ mod event;
 mod event_json;
 mod explanation;
 mod gate;
+mod guard;
 mod history;
 mod internal_error;
 mod metadata;
@@ -115,6 +116,7 @@ pub use event::{DecidedBy, Decision, Event, EventKind, MACHINE_VERSION, REPLAYED
 pub use event_json::event_json;
 pub use explanation::{ExplainedLine, ExplainedStep, Explanation, explain};
 pub use gate::{GateRow, ShownRole};
+pub use guard::{GuardLevel, Mandate, Permission};
 pub use history::{HistoryEntry, HistoryKind};
 pub use metadata::{Metadata, MetadataError};
 pub use migrations::{MIGRATIONS, MigrationError, SnapshotMigration, SnapshotPart, migrate_snapshot};

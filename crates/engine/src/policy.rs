@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::approval_rules::ApprovalPolicy;
 use crate::declared_roles::{RoleRule, TrustRule};
+use crate::guard::GuardLevel;
 use crate::outcome_check::{Confirmation, OutcomeCheck};
 use crate::stored::is_default;
 
@@ -257,10 +258,10 @@ pub struct SideEffectPolicy {
     /// The roles of parameters; the first entry that matches counts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub roles: Vec<RoleRule>,
-    /// Whether calls are guarded against hostile data: an agent's own values need evidence, a second plan keeps to the capabilities of
-    /// the first, and no read carries results to an address that nobody named. No setting turns it on yet.
+    /// How strictly calls are guarded against hostile data: an agent's own values need evidence, a second plan keeps to the
+    /// capabilities of the first, and no read carries results to an address that nobody named.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub guard: bool,
+    pub guard: GuardLevel,
     /// The results whose values count as evidence.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trust: Vec<TrustRule>,

@@ -8,6 +8,7 @@ use reknit_plan::Catalogue;
 use reknit_protocol::{RunId, Value, exact, word_enum};
 use serde::{Deserialize, Serialize};
 
+use crate::guard::Mandate;
 use crate::metadata::Metadata;
 use crate::session_texts::SessionTexts;
 use crate::trace_parent::{ForkOrigin, TraceParent};
@@ -148,6 +149,9 @@ pub struct SessionRules {
     /// What a text without any call is.
     #[serde(default)]
     pub text_answers: TextAnswers,
+    /// What the agent may change, if its author says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mandate: Option<Mandate>,
     pub report: ReportRules,
 }
 
@@ -167,6 +171,7 @@ impl Default for SessionRules {
             corrector: Corrector::Agent,
             calls_in_text: CallsInText::Made,
             text_answers: TextAnswers::Refused,
+            mandate: None,
             report: ReportRules { format: ReportFormat::Markdown, schema: None },
         }
     }

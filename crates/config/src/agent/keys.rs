@@ -1,6 +1,8 @@
 //! The settings at the top of an agent file.
 
-use reknit_engine::{AgentMending, ReportFormat};
+use std::collections::BTreeMap;
+
+use reknit_engine::{AgentMending, Mandate, Permission, ReportFormat};
 use reknit_model_api::Effort;
 use reknit_protocol::Value;
 use reknit_protocol::spelling::nearest;
@@ -12,12 +14,13 @@ use crate::{Field, POSITIVE, POSITIVE_DURATION, SettingKind, word};
 type ReadSetting = fn(&mut Agent, &Value) -> Result<(), String>;
 
 /// All settings.
-pub(super) const AGENT_SETTINGS: [(&str, ReadSetting); 21] = [
+pub(super) const AGENT_SETTINGS: [(&str, ReadSetting); 22] = [
     ("description", |agent, value| set(&mut agent.description, text(value))),
     ("targets", |agent, value| set(&mut agent.targets, models(value).map(Some))),
     ("tools", |agent, value| set(&mut agent.tools, names(value).map(Some))),
     ("agents", |agent, value| set(&mut agent.agents, names(value))),
     ("plans", |agent, value| set(&mut agent.rules.plans, read(value, SettingKind::Switch))),
+    ("mandate", |agent, value| set(&mut agent.rules.mandate, mandate(value).map(Some))),
     ("mending", |agent, value| set(&mut agent.rules.mending, read(value, word::<AgentMending>()))),
     ("textCalls", |agent, value| set(&mut agent.rules.calls_in_text, read(value, SettingKind::Switch))),
     ("textAnswers", |agent, value| set(&mut agent.rules.text_answers, read(value, SettingKind::Switch))),
@@ -109,6 +112,37 @@ fn names(value: &Value) -> Result<Vec<String>, String> {
         _ => None,
     }
     .ok_or_else(|| "write a list of names, like `[one, other]`".to_owned())
+}
+
+/// What the agent may change: a list of capabilities, each with how often, and whose results may name its targets.
+fn mandate(value: &Value) -> Result<Mandate, String> {
+    let permissions = value.as_array().map(|entries| entries.iter().map(permission).collect::<Option<Vec<_>>>());
+    permissions.flatten().map(Mandate).ok_or_else(|| {
+        "write a list, each entry with `capability: tool/capability` and, if you want, `times: 1` and \
+         `from: {parameter: [tool/capability]}`"
+            .to_owned()
+    })
+}
+
+fn permission(entry: &Value) -> Option<Permission> {
+    let entry = entry.as_object()?;
+    if !entry.keys().all(|key| ["capability", "times", "from"].contains(&key)) {
+        return None;
+    }
+    let capability = entry.get("capability")?.as_str()?.to_owned();
+    let times = match entry.get("times") {
+        Some(times) => Some(u32::from_value(times)?),
+        None => None,
+    };
+    let from = match entry.get("from") {
+        Some(from) => from
+            .as_object()?
+            .iter()
+            .map(|(name, sources)| Some((name.to_owned(), names(sources).ok()?)))
+            .collect::<Option<_>>()?,
+        None => BTreeMap::new(),
+    };
+    Some(Permission { capability, times, from })
 }
 
 fn models(value: &Value) -> Result<Vec<String>, String> {

@@ -1,6 +1,6 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use reknit_engine::{AgentMending, CallsInText, Plans, ReportFormat, SessionRules, TextAnswers};
+use reknit_engine::{AgentMending, CallsInText, Permission, Plans, ReportFormat, SessionRules, TextAnswers};
 use reknit_model_api::Effort;
 
 use super::keys::AGENT_SETTINGS;
@@ -25,7 +25,7 @@ fn a_file_without_settings_is_an_agent_with_the_default_rules() {
 
 #[test]
 fn every_setting_is_read() {
-    let text = "#!/usr/bin/env -S reknit agent\n---\ndescription: finds orders\ntargets: [local, other]\ntools: shop\nagents: [other.md]\nplans: true\nmending: rules\ntextCalls: false\ntextAnswers: true\nmaxResultBytes: 500\n\
+    let text = "#!/usr/bin/env -S reknit agent\n---\ndescription: finds orders\ntargets: [local, other]\ntools: shop\nagents: [other.md]\nplans: true\nmandate: [{capability: bank/pay, times: 1, from: {recipient: [files/read]}}, {capability: calendar}]\nmending: rules\ntextCalls: false\ntextAnswers: true\nmaxResultBytes: 500\n\
                 maxTurns: 6\nmaxRetries: 2\nmaxOutputTokens: 900\nllmTimeout: 30s\ntemperature: 0.3\nreasoning: low\n\
                 maxToolCalls: 7\nmaxModelCalls: 8\nmaxTime: 2 min\ntoolsAtOnce: 1\noutput:\n  format: json\n  schema: {type: object}\n\
                 ---\nFind it.\n\n---\nReally.\n";
@@ -45,6 +45,10 @@ fn every_setting_is_read() {
     assert_eq!((rules.mending, rules.calls_in_text), (AgentMending::Rules, CallsInText::Ignored));
     assert_eq!(rules.text_answers, TextAnswers::Accepted);
     assert_eq!(rules.max_time_ms, Some(120_000));
+    let mandate = rules.mandate.as_ref().map(|mandate| mandate.0.as_slice()).unwrap_or_default();
+    let from = BTreeMap::from([("recipient".to_owned(), vec!["files/read".to_owned()])]);
+    let pay = Permission { capability: "bank/pay".to_owned(), times: Some(1), from };
+    assert_eq!(mandate, [pay, Permission { capability: "calendar".to_owned(), times: None, from: BTreeMap::new() }]);
     let limits = AgentLimits { tool_calls: Some(7), model_calls: Some(8), calls_at_once: Some(1) };
     assert_eq!(agent.limits, limits);
     for (key, _) in AGENT_SETTINGS {
@@ -82,6 +86,9 @@ fn invalid_settings_are_rejected() {
         ("---\noutput: {schema: {type: object}}\n---\nx", "only a report in JSON has a schema"),
         ("---\noutput: {format: json, schema: {type: 3}}\n---\nx", "output.schema"),
         ("---\ntemperature: hot\n---\nx", "write a number from 0 to 2"),
+        ("---\nmandate: pay\n---\nx", "each entry with `capability: tool/capability`"),
+        ("---\nmandate: [{capability: pay, often: 1}]\n---\nx", "each entry with `capability: tool/capability`"),
+        ("---\nmandate: [{capability: pay, times: -1}]\n---\nx", "each entry with `capability: tool/capability`"),
         ("---\nmaxTurns: 3\nmaxTurns: 4\n---\nx", "duplicate key"),
         ("", "the agent has no prompt"),
     ] {

@@ -17,6 +17,26 @@ const LONGEST_NAME: usize = 64;
 const SWITCHES: [&str; 10] =
     ["dryrun", "validateonly", "simulate", "sandbox", "testmode", "force", "confirm", "confirmed", "preview", "live"];
 
+/// From what the role of a short text is guessed.
+const BY_LENGTH: &str = "its length";
+
+/// Names of parameters that say something to whoever reads it, without separators.
+const TEXTS: [&str; 13] = [
+    "body",
+    "caption",
+    "comment",
+    "content",
+    "description",
+    "message",
+    "note",
+    "notes",
+    "reason",
+    "subject",
+    "summary",
+    "text",
+    "title",
+];
+
 /// How the role of a parameter was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RoleSource {
@@ -104,9 +124,28 @@ fn guess_role(
     match class {
         _ if is_number => (ParameterRole::Quantity, "its type"),
         SideEffect::Undeclared => (ParameterRole::Content, "its type"),
-        _ if names_something => (ParameterRole::Target, "its length"),
+        _ if names_something => (ParameterRole::Target, BY_LENGTH),
         _ => (ParameterRole::Content, "its length"),
     }
+}
+
+/// Whether a short text that counts as a target names nobody and nothing after all: an agent may write it by itself. It is what
+/// a message says, a date, or one of a list of the schema.
+pub(crate) fn is_own_word(guess: RoleGuess<'_>) -> bool {
+    let plain: String =
+        guess.name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    let is_guess = matches!(find_role(guess).1, RoleSource::Guess(BY_LENGTH));
+    let is_listed = guess.schemas.iter().any(|schema| schema.get("enum").is_some());
+    is_guess && (is_listed || TEXTS.contains(&plain.as_str()) || guess.value.as_str().is_some_and(is_date))
+}
+
+/// Whether a text is a date or a time: `2026-05-01`, `2026-05-01 10:00`, `10:00`.
+fn is_date(text: &str) -> bool {
+    let is_of_digits = text.chars().all(|letter| letter.is_ascii_digit() || "-:T+Z. /".contains(letter));
+    is_of_digits
+        && text.contains(['-', ':'])
+        && text.chars().filter(char::is_ascii_digit).count() >= 4
+        && text.len() <= 32
 }
 
 /// The type of a schema, also of one that allows null.

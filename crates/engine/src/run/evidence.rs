@@ -10,15 +10,14 @@ use reknit_plan::{INPUTS, PlannedStep};
 use reknit_protocol::{Number, StepId, Value};
 
 use super::knowledge::Knowledge;
-use crate::gate::{OriginClass, ParameterRole, StatedText};
+use super::parameter_leaves::Leaf;
+use crate::gate::{OriginClass, ParameterRole, StatedText, key_path};
+use crate::guard::{Earlier, ReadOrigin, SHORTEST_CARRIED};
 use crate::synthesis::numbers_in_text::{self, has_words, visit_scalars};
 use crate::synthesis::used_numbers::WORDS;
 
 /// The units of time that functions of the language take.
 const UNITS: [&str; 5] = ["seconds", "minutes", "hours", "days", "weeks"];
-
-/// Shorter values of results are in many addresses by chance.
-const SHORTEST_CARRIED: usize = 5;
 
 /// What found values are compared with.
 pub(super) struct Evidence<'a> {
@@ -38,9 +37,17 @@ struct Sources {
 }
 
 impl<'a> Knowledge<'a> {
+    /// Whether a model wrote the calls after it had read data, with the guard on.
+    pub(super) fn is_after_data(&self) -> bool {
+        self.policy().effects.guard.is_on() && self.planning.earlier.has_read
+    }
+
     fn stated_texts(self, planned: &'a PlannedStep) -> impl Iterator<Item = &'a str> {
         let instruction = Some(planned.instruction.as_str()).filter(|_| self.is_plan_of_person());
-        [self.request].into_iter().chain(instruction)
+        let is_after_data = self.is_after_data();
+        let of_person = self.planning.earlier.person.iter().map(String::as_str).filter(move |_| is_after_data);
+        let of_run = [self.request].into_iter().chain(instruction).filter(move |_| !is_after_data);
+        of_person.chain(of_run)
     }
 
     pub(super) fn evidence<'s>(&self, planned: &'s PlannedStep, fault: Option<&'s CallFault>) -> Evidence<'s> {
@@ -106,6 +113,38 @@ impl<'a> Knowledge<'a> {
         }
     }
 
+    /// The origin of a value that an agent wrote after it had read data, by what it had read.
+    pub(super) fn origin_of_read(
+        &self,
+        planned: &PlannedStep,
+        leaf: &Leaf<'_>,
+        found: OriginClass,
+        provenance: Option<&Provenance>,
+        role: ParameterRole,
+    ) -> OriginClass {
+        if !self.is_after_data() || !matches!(found, OriginClass::FoundElsewhere | OriginClass::FoundNowhere) {
+            return found;
+        }
+        let earlier = &self.planning.earlier;
+        let (callee, parameter) = ((planned.tool.as_str(), planned.capability.as_str()), key_path(&leaf.at));
+        if let (Some(Provenance::Reference { step, .. }), Some(mandate)) = (provenance, &earlier.mandate) {
+            let source = self.plan.step(step.as_str());
+            let source = source.map(|source| (source.tool.as_str(), source.capability.as_str()));
+            if source.is_some_and(|source| mandate.names_source(callee, &parameter, source)) {
+                return OriginClass::FoundIssued;
+            }
+        }
+        let known = |value: &Value| earlier.values.get(&Earlier::key(callee, &parameter, value)).copied();
+        match leaf.value.and_then(known).or_else(|| leaf.written.and_then(known)) {
+            Some(ReadOrigin::Vouched) => OriginClass::FoundIssued,
+            Some(ReadOrigin::SameService) if leaf.value.is_some_and(|value| can_be_issued(value, role)) => {
+                OriginClass::FoundIssued
+            }
+            Some(ReadOrigin::SameService | ReadOrigin::AnyResult) => OriginClass::FoundElsewhere,
+            None => found,
+        }
+    }
+
     fn origin_of_input(
         &self,
         evidence: &Evidence<'_>,
@@ -152,7 +191,8 @@ impl<'a> Knowledge<'a> {
 
     /// Where a value may come from that nobody computed.
     fn origin_by_value(&self, evidence: &Evidence<'_>, value: &Value, role: ParameterRole) -> OriginClass {
-        let requested = || numbers_in_text::parse_numbers(self.request);
+        let requested =
+            || self.stated_texts(evidence.planned).flat_map(numbers_in_text::parse_numbers).collect::<Vec<_>>();
         let (planned, sources) = (evidence.planned, self.sources(evidence));
         let in_request = evidence.stated.has(value)
             || sources.requested.has(value, role)
@@ -183,6 +223,9 @@ impl<'a> Knowledge<'a> {
     pub(super) fn carries_results(&self, evidence: &Evidence<'_>, value: &Value) -> bool {
         let address = value.as_str().filter(|text| text.contains("://") || text.contains('@'));
         let Some(address) = address.filter(|_| !evidence.stated.has(value)) else { return false };
+        if self.planning.earlier.carriers.contains(address.trim()) {
+            return true;
+        }
         let (mut is_field, mut carries) = (false, false);
         for (_, body) in self.dependency_results(evidence.planned).unwrap_or_default() {
             visit_scalars(body, &mut |scalar| {

@@ -19,8 +19,9 @@ use super::step_run::StepRun;
 use crate::effect::AskedBy;
 use crate::gate::{
     Finding, GateDecision, GateRow, GateVerdict, OriginClass, ParameterRole, ProposedCall, ProposedValue, RoleGuess,
-    ValueDifference, find_role, joined, judge, key_path, row_of,
+    ValueDifference, find_role, is_own_word, joined, judge, key_path, row_of,
 };
+use crate::guard::GuardLevel;
 use crate::internal_error::Decided;
 
 /// What was written for a step.
@@ -129,17 +130,28 @@ impl<'a> CallJudge<'a> {
         Ok(judge(&ProposedCall { class, refusal: Some(refusal.to_owned()), ..ProposedCall::default() }))
     }
 
-    /// Whether only a second plan has the capability of a step.
-    fn is_outside_mandate(&self, planned: &PlannedStep) -> bool {
+    /// Whether only a second plan has the capability of a step, or the mandate of the agent does not cover it.
+    fn is_outside_mandate(&self, planned: &'a PlannedStep) -> bool {
+        if self.known.planning.earlier.outside.contains(self.written_id(planned).as_str()) {
+            return true;
+        }
+        if self.known.is_after_data() {
+            return false;
+        }
         let is_same = |first: &PlannedStep| first.tool == planned.tool && first.capability == planned.capability;
         let mut first = self.known.plan.steps.iter().filter(|step| !self.known.is_of_second_plan(step));
         self.known.is_of_second_plan(planned) && !first.any(is_same)
     }
 
-    /// Whether a model called the tool itself, outside of a plan, and its values need evidence.
-    fn is_guarded_agent(&self) -> bool {
-        let known = &self.known;
-        known.policy().effects.guard && !known.is_plan_of_person() && known.planning.plan.is_none()
+    /// Whether the values of a role need evidence because an agent wrote them after it had read data.
+    fn is_guarded(&self, role: ParameterRole, guess: RoleGuess<'_>) -> bool {
+        let is_strict = self.known.policy().effects.guard == GuardLevel::Strict;
+        self.known.is_after_data()
+            && match role {
+                ParameterRole::Target => is_strict || !is_own_word(guess),
+                ParameterRole::Quantity => is_strict,
+                ParameterRole::Switch | ParameterRole::Content => false,
+            }
     }
 
     /// What the gate says about the values of a call as it stands.
@@ -148,14 +160,14 @@ impl<'a> CallJudge<'a> {
         let mut call = ProposedCall { class: self.known.side_effect(planned), ..ProposedCall::default() };
         let is_as_written =
             step.written.is_none() && !self.known.planning.lost_parameters.contains_key(self.written_id(planned));
-        if call.class == SideEffect::Read && is_as_written && !self.known.policy().effects.guard {
+        if call.class == SideEffect::Read && is_as_written && !self.known.policy().effects.guard.is_on() {
             return Ok(judge(&call));
         }
         call.is_approved = self.is_approved(index)? || self.is_in_approved_plan(index)?;
         if !call.is_approved {
             let bound = BoundParameters { parameters: step.parameters.clone(), ..BoundParameters::default() };
             call = self.proposed_call(index, planned, None, &bound)?;
-            call.is_outside_mandate = self.known.policy().effects.guard && self.is_outside_mandate(planned);
+            call.is_outside_mandate = self.known.policy().effects.guard.is_on() && self.is_outside_mandate(planned);
         }
         Ok(judge(&call))
     }
@@ -238,8 +250,9 @@ impl<'a> CallJudge<'a> {
     /// The leaves of the parameters that the gate has to look at.
     fn leaves(self, planned: &'a PlannedStep, written: &Written<'a>, parameters: &'a Object) -> Vec<Leaf<'a>> {
         let root = planned.schema.as_ref().map(|schema| schema.source());
-        let looks_at_all =
-            self.known.policy().effects.guard || self.known.is_of_second_plan(planned) || self.may_have_typo(planned);
+        let looks_at_all = self.known.policy().effects.guard.is_on()
+            || self.known.is_of_second_plan(planned)
+            || self.may_have_typo(planned);
         let mut leaves = Vec::new();
         let lost = written.parameters.keys().filter(|name| !parameters.contains_key(name));
         for name in parameters.keys().chain(lost) {
@@ -268,20 +281,24 @@ impl<'a> CallJudge<'a> {
         let configured = self.known.policy().effects.declared_role(tool, capability, &key_path(&leaf.at));
         let Leaf { name, siblings, .. } = *leaf;
         let schemas = &leaf.schemas();
-        let find = |value: &Value| find_role(RoleGuess { configured, class: *class, name, value, schemas, siblings }).0;
+        let guess = |value| RoleGuess { configured, class: *class, name, value, schemas, siblings };
+        let find = |value| find_role(guess(value)).0;
         // A name that is replaced by a long text was still a name. Undeclared tools of the protocol say so by the name alone.
         let was = leaf.written.filter(|was| **was != Value::Null && *class != SideEffect::Undeclared).map(find);
         let role = was.into_iter().chain([find(shown)]).min().unwrap_or(ParameterRole::Target);
         let provenance = comparison.provenance_of(leaf);
         let provenance = provenance.as_ref();
         let is_open = provenance.is_some_and(is_found_before_call);
-        let is_planned =
-            comparison.is_repeated(leaf) || !self.known.is_of_second_plan(planned) && !self.is_guarded_agent();
+        let is_planned = comparison.is_repeated(leaf)
+            || !self.known.is_of_second_plan(planned) && !self.is_guarded(role, guess(shown));
         let origin = match leaf.difference {
             difference if !is_open && is_planned && (is_moved || !is_other_value(difference)) => {
                 self.origin_of_written(provenance)
             }
-            _ => self.known.origin_of_found(evidence, provenance, shown, role),
+            _ => {
+                let found = self.known.origin_of_found(evidence, provenance, shown, role);
+                self.known.origin_of_read(planned, leaf, found, provenance, role)
+            }
         };
         let stated = leaf.written.filter(|_| leaf.is_changed()).filter(|written| evidence.stated.has(written));
         // A second plan may have other values than the first one, but for what the request states and for switches.
@@ -307,7 +324,7 @@ impl<'a> CallJudge<'a> {
             origin,
             difference,
             stated: stated.filter(|_| !is_moved).map(text_of),
-            carries_results: self.known.policy().effects.guard && self.known.carries_results(evidence, shown),
+            carries_results: self.known.policy().effects.guard.is_on() && self.known.carries_results(evidence, shown),
             is_refused_elsewhere: reference_to(&leaf.at, &comparison.referred) == Referred::Others,
             nearly_stated,
         })

@@ -14,6 +14,7 @@ use crate::budget::{Exhausted, Spent};
 use crate::business_key::{Avoided, UncertainCall};
 use crate::consult::Consultation;
 use crate::effect::{AskPerson, Effect};
+use crate::guard::Earlier;
 use crate::stored::is_default;
 use crate::times::ms_between;
 
@@ -62,6 +63,9 @@ pub(super) struct Planning {
     /// The times that the planner was asked for a plan of what is missing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) replannings: Vec<Replanning>,
+    /// What was read before the run started.
+    #[serde(skip_serializing_if = "Earlier::is_empty")]
+    pub(super) earlier: Earlier,
 }
 
 /// What a run has spent, and why it starts no new work.
@@ -283,6 +287,7 @@ impl State {
         self.ruled_out.avoided.clone_from(&avoided.calls);
         self.ruled_out.denied.clone_from(&avoided.denied);
         self.ruled_out.rules.clone_from(&avoided.rules);
+        self.planning.earlier.clone_from(&avoided.earlier);
         self
     }
 }

@@ -17,6 +17,7 @@ use crate::budget::Spent;
 use crate::business_key::{Avoided, UncertainCall};
 use crate::effect::Effect;
 use crate::event::{Event, EventKind, Started};
+use crate::guard::Earlier;
 use crate::policy::{Limits, Policy};
 use crate::record::SessionRecord;
 use crate::report::{ChildReport, FinalTurnReason, Report, ReportStatus};
@@ -126,7 +127,7 @@ impl Session {
         {
             return Err("it was not called: the session is to end".to_owned());
         }
-        let (kind, share) = match &call.callee {
+        let (kind, share, earlier) = match &call.callee {
             Callee::StoredResult => {
                 let text = self.state.stored_results.read(&call.parameters, self.started.rules.result_bytes / 2)?;
                 return Ok(ChildState::Ended(ToolOutput::success(text)));
@@ -134,14 +135,21 @@ impl Session {
             Callee::EarlierResult(at) => {
                 return Ok(ChildState::Ended(self.earlier_result(*at, &call.for_history.name)?));
             }
-            Callee::Plan => self.plan_start(index, &call.parameters)?,
-            Callee::Agent(number) => self.agent_start(index, *number, &call.parameters)?,
+            Callee::Plan => {
+                let (kind, share) = self.plan_start(index, &call.parameters)?;
+                let earlier = self.earlier_for_plan(&kind);
+                (kind, share, earlier)
+            }
+            Callee::Agent(number) => {
+                let (kind, share) = self.agent_start(index, *number, &call.parameters)?;
+                (kind, share, self.earlier_for_agent())
+            }
             Callee::Capability { .. } | Callee::SameTurn(_) => {
                 return Err("it is a step of the run for the calls".to_owned());
             }
         };
         let event = Event { at_ms: self.state.now_ms, kind };
-        let started = Machine::begin_without(&event, &self.avoided());
+        let started = Machine::begin_without(&event, &self.avoided(earlier));
         let (machine, records) = started.map_err(|error| error.to_string())?;
         self.record_nested(&self.child_scope(index), records);
         self.state.account.spent.tool_calls += share.tool_calls;
@@ -250,6 +258,7 @@ impl Session {
                         self.keep_mends(&format!("{call}/{}", step.step), &tool, step);
                         self.state.calls.approved.extend(approved_calls(step));
                     }
+                    self.count_changes(&answer.steps);
                     self.state.calls.facts.add_plan(&name, answer);
                     (plan_output(answer), answer.status.as_str())
                 }
@@ -257,6 +266,7 @@ impl Session {
                     (mended, children) = (report.mended.clone(), report.children.clone());
                     self.state.calls.approved.extend(report.approved.iter().cloned());
                     self.state.calls.facts.add_agent(&name, report);
+                    self.add_changes_of(&child.machine);
                     let output = agent_output(report);
                     (ToolOutput { note: verdict_note(report), ..output }, report.exit.as_str())
                 }
@@ -282,12 +292,13 @@ impl Session {
         self.state.calls.uncertain.clone_from(&avoided.calls);
         self.state.calls.denied.clone_from(&avoided.denied);
         self.state.calls.rejected_rules.clone_from(&avoided.rules);
+        self.state.calls.earlier.clone_from(&avoided.earlier);
     }
 
     /// What the machines in this session must not do.
-    pub(super) fn avoided(&self) -> Avoided {
+    pub(super) fn avoided(&self, earlier: Earlier) -> Avoided {
         let CallLog { uncertain: calls, denied, rejected_rules: rules, .. } = &self.state.calls;
-        Avoided { calls: calls.clone(), denied: denied.clone(), rules: rules.clone() }
+        Avoided { calls: calls.clone(), denied: denied.clone(), rules: rules.clone(), earlier }
     }
 
     /// The learned rules whose change a tool rejected, each with the error. They are not used again.

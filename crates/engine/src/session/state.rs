@@ -13,6 +13,7 @@ use super::token_counts::TokenCounts;
 use super::{Machine, Session};
 use crate::budget::{Quote, Spent};
 use crate::business_key::UncertainCall;
+use crate::guard::Earlier;
 use crate::notice::Notice;
 use crate::report::{ChildReport, FinalTurnReason, MendedCall, RepeatedCall, Report, Totals};
 use crate::run::state::ActiveClock;
@@ -144,6 +145,12 @@ pub(super) struct CallLog {
     pub(super) successful: u32,
     #[serde(skip_serializing_if = "CallFacts::is_empty")]
     pub(super) facts: CallFacts,
+    /// What the agent was told that called this one, and that had read data.
+    #[serde(skip_serializing_if = "Earlier::is_empty")]
+    pub(super) earlier: Earlier,
+    /// With a mandate: how many calls of each capability changed something, or may have.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) changes_made: BTreeMap<String, u32>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -43,6 +43,13 @@ impl StoredResults {
         format!("{REFERENCE_PREFIX}{}`, {bytes} bytes; read or search it with `{READ_TOOL}`) {outline}", index + 1)
     }
 
+    /// The stored text that a reference is for, or the text itself. Whoever writes a reference into a result of his own learns nothing.
+    pub(super) fn full_text<'a>(&'a self, text: &'a str) -> &'a str {
+        let number = text.strip_prefix(REFERENCE_PREFIX).and_then(|rest| rest.split_once('`')?.0.parse::<usize>().ok());
+        let stored = number.and_then(|number| self.0.get(number.checked_sub(1)?));
+        stored.map_or(text, String::as_str)
+    }
+
     /// Stores a text; if the text is a reference already, shortens its outline instead.
     pub(super) fn store_or_shorten(&mut self, text: String, outline_bytes: usize) -> String {
         if !text.starts_with(REFERENCE_PREFIX) {

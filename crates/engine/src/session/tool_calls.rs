@@ -67,7 +67,7 @@ impl Session {
         let is_uncertain = |call: UncertainCall| self.state.calls.uncertain.contains(&call);
         let refusal = |call| is_uncertain(call).then(|| MAY_HAVE_HAPPENED.to_owned());
         let refused: Vec<_> = classified.calls.iter().filter_map(Call::identity).map(refusal).collect();
-        let avoided = self.avoided();
+        let avoided = self.avoided(self.earlier_for_calls(&classified.calls));
         let (run, records) =
             Run::start_nested((started, plan), self.state.now_ms, &mut self.state.account.spent, &refused, &avoided);
         self.record_nested(&[self.turn_scope()], records);
@@ -208,6 +208,7 @@ impl Session {
         self.repeat_results(&calls, &mut results);
         self.tell_changes_of_own_tools(&calls, &mut results);
         self.record_outcomes(&calls, &reports, &results);
+        self.count_changes(&reports);
         self.add_call_facts(&calls, run.sent_parameters(), &reports, &results);
         self.keep_completed_calls(&calls, run.sent_parameters(), &results);
         let ran_out = run.ran_out();

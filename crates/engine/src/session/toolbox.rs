@@ -116,6 +116,14 @@ impl Toolbox {
         self.entries.iter().find(|entry| entry.name == name)?.repeat_argument.as_deref()
     }
 
+    /// The capability that a tool of this name calls.
+    pub(super) fn source_of(&self, name: &str) -> Option<(&str, &str)> {
+        match &self.entries.iter().find(|entry| entry.name == name)?.callee {
+            Callee::Capability { tool, capability } => Some((tool.as_str(), capability.as_str())),
+            _ => None,
+        }
+    }
+
     /// What the calls of a tool change.
     pub(super) fn class_of(&self, name: &str) -> Option<SideEffect> {
         self.entries.iter().find(|entry| entry.name == name).map(|entry| entry.class)

