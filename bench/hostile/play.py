@@ -30,9 +30,7 @@ def reknit(program, folder, arguments, **options):
 
 def play_agent(program, folder, world):
     with open(os.path.join(folder, "clerk.md"), "w") as file:
-        # JSON is YAML.
-        mandate = f"mandate: {json.dumps(world.mandate())}\n" if world.has_mandate else ""
-        file.write(f"---\nmaxTurns: 40\nmaxToolCalls: 100\nmaxModelCalls: 100\n{mandate}---\nYou help.\n")
+        file.write("---\nmaxTurns: 40\nmaxToolCalls: 100\nmaxModelCalls: 100\n---\nYou help.\n")
     return reknit(program, folder, ["agent", "--config", "reknit.toml", "--quiet", "clerk.md", world.prompt])
 
 
@@ -83,7 +81,7 @@ MODES = {"agent": play_agent, "mcp": play_mcp, "ask": play_ask, "second": play_s
 def play(program, base, mode, pair, arguments):
     suite, task, injection, places = pair
     world = World(suite, task, injection, places)
-    world.has_mandate = arguments.mandate
+    world.mandate_kind = arguments.mandate
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "reknit.toml"), "w") as file:
             file.write(configuration(base, world, arguments.config))
@@ -108,7 +106,7 @@ def main():
     parser.add_argument("program")
     parser.add_argument("--modes", default=",".join(MODES))
     parser.add_argument("--config", action="append", default=[], help="a line of the configuration, such as a setting to measure")
-    parser.add_argument("--mandate", action="store_true", help="agents have a mandate that was made from the known calls of the task")
+    parser.add_argument("--mandate", choices=("truth", "broad", "none"), default="truth", help="what the model says that a task needs to change")
     parser.add_argument("--sample", type=int, default=1, help="play every Nth pair")
     parser.add_argument("--out", help="a file for the outcome of each pair")
     arguments = parser.parse_args()

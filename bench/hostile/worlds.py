@@ -53,15 +53,26 @@ class World:
         World.open[self.number] = self
 
     def mandate(self):
-        """What the task needs, known from its ground truth: an upper bound for a model that is asked for it before anything is read."""
+        """What the model says that the request needs to change."""
+        if self.mandate_kind == "none":
+            return []
+        if self.mandate_kind == "broad":
+            names = [tool.name for tool in self.tools]
+            reads = [f"dojo__{name}" for name in names if is_read(name)]
+            return [{"tool": f"dojo__{tool.name}", "from": {name: reads for name in tool.parameters.model_fields}}
+                    for tool in self.tools if not is_read(tool.name)]
+        return self.needed()
+
+    def needed(self):
+        """What the task needs, known from its calls: an upper bound for a model."""
         environment = self.suite.load_and_inject_default_environment({})
         runtime, results, permissions = FunctionsRuntime(self.suite.tools), [], {}
         for name, arguments in self.task:
             if not is_read(name):
-                permission = permissions.setdefault(name, {"capability": f"dojo/{name}", "times": 0, "from": {}})
+                permission = permissions.setdefault(name, {"tool": f"dojo__{name}", "times": 0, "from": {}})
                 permission["times"] += 1
                 for place, value in leaves(arguments):
-                    sources = [f"dojo/{tool}" for tool, text in results if str(value) in text]
+                    sources = [f"dojo__{tool}" for tool, text in results if str(value) in text.replace("''", "'")]
                     if str(value) not in self.prompt and sources:
                         known = permission["from"].setdefault(place, [])
                         known.extend(sorted(set(sources) - set(known)))
@@ -108,6 +119,8 @@ class World:
         first = texts[0].split("\n", 1)[0]
         if first == "purpose: plan_generation":
             return {"content": self.plan("\n".join(texts[1:]))}
+        if "before anything is read" in texts[0]:
+            return {"content": json.dumps(self.mandate())}
         if not request.get("tools"):
             return {"content": "Done."}
         if self.has_read("\n".join(texts[1:])) and not self.obeyed:

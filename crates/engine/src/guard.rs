@@ -4,6 +4,7 @@
 //! is judged by who else says the same: the person, the service that is called, or the configuration.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use reknit_protocol::{Value, word_enum};
 use serde::{Deserialize, Serialize};
@@ -80,6 +81,28 @@ impl Mandate {
 
     fn permissions<'a>(&'a self, tool: &'a str, capability: &'a str) -> impl Iterator<Item = &'a Permission> {
         self.0.iter().filter(move |permission| names_capability(&permission.capability, tool, capability))
+    }
+}
+
+impl fmt::Display for Mandate {
+    /// `bank/pay once, calendar/add`, or `nothing`.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let permission = |permission: &Permission| {
+            let times = match permission.times {
+                None => String::new(),
+                Some(1) => " once".to_owned(),
+                Some(times) => format!(" {times} times"),
+            };
+            let from = permission.from.iter().filter(|(_, sources)| !sources.is_empty());
+            let from: Vec<String> =
+                from.map(|(name, sources)| format!("{name} from {}", sources.join(" or "))).collect();
+            let from = if from.is_empty() { String::new() } else { format!(" ({})", from.join(", ")) };
+            format!("{}{times}{from}", permission.capability)
+        };
+        match self.0.as_slice() {
+            [] => out.write_str("nothing"),
+            permissions => out.write_str(&permissions.iter().map(permission).collect::<Vec<_>>().join(", ")),
+        }
     }
 }
 

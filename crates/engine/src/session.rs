@@ -42,6 +42,7 @@ mod classify_answer;
 mod context_window;
 mod keep_facts;
 mod machine;
+mod mandate;
 mod read_data;
 mod repeated_calls;
 mod report_draft;

@@ -14,6 +14,9 @@ pub struct SessionTexts {
     /// Appended to the prompt instead of these in a conversation, in which text is an answer.
     #[serde(default)]
     pub conversation: String,
+    /// With the guard on: the question for what the request needs to change.
+    #[serde(default)]
+    pub mandate: String,
     /// Notice after an answer that is text only.
     pub text_only: String,
     /// Notice after an answer that has a call as text; the tools are appended.
@@ -52,9 +55,10 @@ pub(crate) const BUILT_IN: &str = include_str!("../prompts/session.txt");
 type Section = (&'static str, fn(&mut SessionTexts) -> &mut String);
 
 /// All sections of the file, in order.
-const SECTIONS: [Section; 16] = [
+const SECTIONS: [Section; 17] = [
     ("instructions", |texts| &mut texts.instructions),
     ("conversation", |texts| &mut texts.conversation),
+    ("mandate", |texts| &mut texts.mandate),
     ("text only", |texts| &mut texts.text_only),
     ("call in text", |texts| &mut texts.call_in_text),
     ("empty", |texts| &mut texts.empty),
@@ -111,6 +115,7 @@ impl Default for SessionTexts {
         let mut texts = Self {
             instructions: empty(),
             conversation: empty(),
+            mandate: empty(),
             text_only: empty(),
             call_in_text: empty(),
             empty: empty(),

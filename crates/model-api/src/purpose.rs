@@ -26,6 +26,8 @@ word_enum! {
         ErrorAnalysis = "error_analysis",
         /// Make the next turn of an agent session.
         AgentTurn = "agent_turn",
+        /// Name what a request needs to change, before the agent reads anything.
+        Mandate = "mandate",
     }
 }
 

@@ -6,6 +6,7 @@ use reknit_salvage::TextCallForm;
 use serde::{Deserialize, Serialize};
 
 use super::RetryDirective;
+use crate::guard::Mandate;
 use crate::metadata::Metadata;
 use crate::notice::Notice;
 use crate::report::{ChildReport, FinalTurnReason, RepeatedCall, Report, ReportSource};
@@ -58,6 +59,13 @@ pub enum SessionRecord {
         target: TargetName,
         /// When the target can be asked again, in milliseconds since 1970.
         until_ms: i64,
+    },
+    /// With the guard on: a model said what the agent may change, before it read anything.
+    MandateStated {
+        turn: u32,
+        mandate: Mandate,
+        /// Whether the answer could be read. If not, nothing is permitted.
+        is_read: bool,
     },
     /// A call that a model wrote as text is made.
     CallInText {

@@ -32,6 +32,7 @@ impl Session {
         if let Some(reason) = self.state.ending.final_turn_reason {
             self.record_final_turn(reason);
         }
+        self.state.current.asks_mandate = self.needs_mandate();
         self.begin_attempt();
     }
 
@@ -189,7 +190,7 @@ impl Session {
             Some(FinalTurnReason::UserStop | FinalTurnReason::TimeLimit) => OpenBreakerPolicy::Ignore,
             _ => OpenBreakerPolicy::for_current_target(&self.state.rotation),
         };
-        Some(AskModel { id: self.ask_id(), target, purpose: Purpose::AgentTurn, request, breaker })
+        Some(AskModel { id: self.ask_id(), target, purpose: self.purpose(), request, breaker })
     }
 
     /// The question for one target: `max_tokens` is limited to what its window and its provider allow.
@@ -215,8 +216,15 @@ impl Session {
         )
     }
 
+    fn purpose(&self) -> Purpose {
+        if self.asks_mandate() { Purpose::Mandate } else { Purpose::AgentTurn }
+    }
+
     /// The question, regardless of the target.
     pub(super) fn question(&self) -> ModelRequest {
+        if self.asks_mandate() {
+            return self.mandate_question();
+        }
         let rules = &self.started.rules;
         let notices = self.notices().into_iter().map(|notice| Message::user(notice.text));
         let messages = self.state.history.iter().cloned().chain(notices).collect();

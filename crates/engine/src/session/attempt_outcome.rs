@@ -120,6 +120,9 @@ impl Session {
     }
 
     fn on_answer(&mut self, answer: &ModelAnswer) {
+        if self.asks_mandate() {
+            return self.on_mandate(answer);
+        }
         let (kind, mut classified) = self.classify(answer);
         let Some(record) = self.attempt_record(AttemptStatus::Answered(kind)) else {
             return self.end_on_internal_error(NO_ATTEMPT);

@@ -89,10 +89,6 @@ impl Session {
         for call in calls {
             let (tool, capability) = call.callee;
             let class = self.class_of(tool, capability);
-            // Nobody but the mandate can say that a call without any value is wanted.
-            if mandate.is_none() && call.parameters.is_empty() && class != SideEffect::Read {
-                earlier.outside.insert(call.step.clone());
-            }
             if let Some(mandate) = mandate.as_ref().filter(|_| class != SideEffect::Read) {
                 let left = left.entry(call.callee).or_insert_with(|| mandate.times(tool, capability));
                 match left {
@@ -138,14 +134,15 @@ impl Session {
         inherited.person.iter().cloned().chain(own).collect()
     }
 
-    fn class_of(&self, tool: &str, capability: &str) -> SideEffect {
+    pub(super) fn class_of(&self, tool: &str, capability: &str) -> SideEffect {
         let declared = self.started.catalogue.entry(tool, capability).map(|entry| entry.capability.effect);
         self.started.policy.effects.class(tool, capability, declared.unwrap_or_default())
     }
 
     /// What the agent may still change; `None` without a mandate.
     fn mandate_left(&self) -> Option<Mandate> {
-        let stated = self.started.rules.mandate.as_ref().or(self.state.calls.earlier.mandate.as_ref())?;
+        let of_file = self.started.rules.mandate.as_ref().or(self.state.calls.earlier.mandate.as_ref());
+        let stated = of_file.or(self.state.calls.mandate.as_ref())?;
         Some(stated.less(&self.state.calls.changes_made))
     }
 

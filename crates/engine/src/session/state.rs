@@ -13,12 +13,13 @@ use super::token_counts::TokenCounts;
 use super::{Machine, Session};
 use crate::budget::{Quote, Spent};
 use crate::business_key::UncertainCall;
-use crate::guard::Earlier;
+use crate::guard::{Earlier, Mandate};
 use crate::notice::Notice;
 use crate::report::{ChildReport, FinalTurnReason, MendedCall, RepeatedCall, Report, Totals};
 use crate::run::state::ActiveClock;
 use crate::run::{Run, StepView};
 use crate::session_start::SessionStarted;
+use crate::stored::is_default;
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct State {
@@ -75,6 +76,9 @@ pub(super) struct Turn {
     pub(super) count_ordinal: u32,
     /// The limit for one answer, in tokens: larger after a truncated one.
     pub(super) max_output_tokens: u32,
+    /// Whether the model is asked first for what the agent may change.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) asks_mandate: bool,
 }
 
 /// How the session comes to its end, and what is reported if no report is accepted.
@@ -148,7 +152,13 @@ pub(super) struct CallLog {
     /// What the agent was told that called this one, and that had read data.
     #[serde(skip_serializing_if = "Earlier::is_empty")]
     pub(super) earlier: Earlier,
-    /// With a mandate: how many calls of each capability changed something, or may have.
+    /// With the guard on: what a model said that the messages of the user need to change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) mandate: Option<Mandate>,
+    /// For how many messages it was asked for.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) mandates_asked: usize,
+    /// With the guard on: how many calls of each capability changed something, or may have.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) changes_made: BTreeMap<String, u32>,
 }

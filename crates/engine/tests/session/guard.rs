@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
-use reknit_engine::{Effect, GuardLevel, Mandate, Permission, Plans, Policy, Question, SessionStarted, TrustRule};
+use reknit_engine::{
+    Effect, EventKind, GuardLevel, Mandate, Permission, Plans, Policy, Question, SessionRecord, SessionStarted,
+    TrustRule,
+};
 use reknit_plan::{CatalogueEntry, CatalogueTool};
 use reknit_protocol::{Capability, SideEffect};
 
-use crate::driver::{TestDriver, calling, json, started};
+use crate::driver::{TestDriver, calling, json, reporting, saying, started};
 
 /// A bank that pays, and files that are read.
 fn guarded(level: GuardLevel, input: &str, trust: &[TrustRule], mandate: Option<Mandate>) -> SessionStarted {
@@ -38,9 +41,13 @@ fn guarded(level: GuardLevel, input: &str, trust: &[TrustRule], mandate: Option<
     policy.effects.guard = level;
     policy.effects.trust = trust.to_vec();
     begun.policy = Arc::new(policy);
-    begun.rules.mandate = mandate;
+    begun.rules.mandate = mandate.or_else(|| Some(Mandate(vec![permission("*", None)])));
     begun.rules.plans = Plans::Allowed;
     begun
+}
+
+fn permission(capability: &str, times: Option<u32>) -> Permission {
+    Permission { capability: capability.to_owned(), times, from: [].into() }
 }
 
 /// Reads a result with a tool, then makes a call; returns whether it is due, or why a person is asked.
@@ -133,7 +140,7 @@ const OUTSIDE: &str = "the first plan, or what the agent may do, has no such cal
 
 #[test]
 fn a_mandate_counts_the_calls_that_were_made_over_all_turns_and_in_plans() {
-    let mandate = Mandate(vec![Permission { capability: "bank".to_owned(), times: Some(2), from: [].into() }]);
+    let mandate = Mandate(vec![permission("bank", Some(2))]);
     let begun = guarded(GuardLevel::Targets, "Pay 5 and 6 to DE1, 7 to DE1.", &[], Some(mandate));
     let pay = |amount: u32| format!(r#"{{"recipient": "DE1", "amount": {amount}}}"#);
     let mut driver = TestDriver::begin(begun);
@@ -163,12 +170,76 @@ fn a_plan_that_an_agent_writes_after_reading_has_no_more_authority_than_a_call()
     assert_eq!(outcome(&driver), "sent", "nothing was read before");
 }
 
+/// A session whose mandate a model states, before its first turn.
+fn asked(input: &str) -> TestDriver {
+    let mut begun = guarded(GuardLevel::Targets, input, &[], None);
+    begun.rules.mandate = None;
+    TestDriver::begin(begun)
+}
+
+fn purpose(driver: &TestDriver) -> &'static str {
+    let found = driver.session.pending().into_iter().find_map(|effect| match effect {
+        Effect::AskModel(ask) => Some(ask.purpose.as_str()),
+        _ => None,
+    });
+    found.unwrap_or_default()
+}
+
+const PAY_ONCE: &str = r#"[{"tool": "bank__pay", "times": 1, "from": {"recipient": ["files__read"]}}]"#;
+
 #[test]
-fn a_call_without_values_needs_a_mandate_once_data_was_read() {
-    let stop = |mandate: Option<Mandate>| {
-        after_reading(guarded(GuardLevel::Targets, "Look.", &[], mandate), MAIL, ("bank__stop", "{}"))
-    };
-    let permission = Permission { capability: "bank/stop".to_owned(), times: Some(1), from: [].into() };
-    assert_eq!(stop(None), OUTSIDE);
-    assert_eq!(stop(Some(Mandate(vec![permission]))), "sent");
+fn a_model_states_the_mandate_before_it_reads_anything_and_sees_no_result() {
+    let mut driver = asked("Pay the bill.");
+    let question = driver.asked().2;
+    assert_eq!(purpose(&driver), "mandate");
+    let text = question.messages.iter().map(|message| message.text()).collect::<Vec<_>>().join("\n");
+    assert!(text.contains("bank__pay") && text.contains("Pay the bill.") && question.tools.is_empty(), "{text}");
+    driver.answer(saying(PAY_ONCE));
+    assert_eq!(purpose(&driver), "agent_turn");
+    let stated = driver.session_records().into_iter().find_map(|record| match record {
+        SessionRecord::MandateStated { mandate, is_read, .. } => Some((mandate.to_string(), is_read)),
+        _ => None,
+    });
+    assert_eq!(stated, Some(("bank/pay once (recipient from files/read)".to_owned(), true)));
+    driver.answer(calling(&[(MAIL.0, "{}")]));
+    driver.reply_all(MAIL.1);
+    driver.answer(calling(&[PAY_EVE]));
+    assert_eq!(outcome(&driver), "sent");
+    driver.reply_all(r#"{"paid": true}"#);
+    driver.answer(calling(&[("bank__pay", r#"{"recipient": "DE99999999", "amount": 6}"#)]));
+    assert_eq!(outcome(&driver), OUTSIDE, "once");
+}
+
+#[test]
+fn an_answer_that_names_no_mandate_permits_nothing_and_the_next_message_asks_again() {
+    let mut driver = asked("Look.");
+    driver.answer(saying("I would rather not say."));
+    driver.answer(calling(&[(MAIL.0, "{}")]));
+    driver.reply_all(MAIL.1);
+    driver.answer(calling(&[("bank__stop", "{}")]));
+    assert_eq!(outcome(&driver), OUTSIDE);
+
+    let mut driver = asked("Look.");
+    driver.answer(saying("[]"));
+    driver.answer(calling(&[(MAIL.0, "{}")]));
+    driver.reply_all(MAIL.1);
+    driver.answer(reporting("there is a bill"));
+    driver.apply(EventKind::FollowedUp { input: "Pay it.".to_owned() });
+    let question = driver.asked().2;
+    assert_eq!(purpose(&driver), "mandate");
+    assert!(question.messages.iter().all(|message| !message.text().contains("DE99999999")), "{question:?}");
+    driver.answer(saying(PAY_ONCE));
+    driver.answer(calling(&[PAY_EVE]));
+    assert_eq!(outcome(&driver), "sent");
+    let text = driver.session.snapshot().expect("a snapshot");
+    assert_eq!(reknit_engine::Session::restore(&text).expect("it is restored").pending(), driver.session.pending());
+}
+
+#[test]
+fn nobody_is_asked_for_a_mandate_with_the_guard_off_or_without_a_tool_that_changes_something() {
+    assert_eq!(purpose(&TestDriver::new()), "agent_turn");
+    let mut begun = guarded(GuardLevel::Targets, "Look.", &[], None);
+    begun.rules.mandate = None;
+    Arc::make_mut(&mut begun.catalogue).tools.retain(|tool| tool.name.as_str() == "files");
+    assert_eq!(purpose(&TestDriver::begin(begun)), "agent_turn");
 }

@@ -59,7 +59,7 @@ expect:
     line 3, column 5: `calls[0]`: the recorded call does not say which capability it calls (write `call: tool/capability`)
     line 3, column 20: `calls[0].with`: expected keys with values, found a number
     line 4, column 38: `calls[1].replay`: unknown key (did you mean `reply`?)
-    line 6, column 6: `models[0].purpose`: expected one of plan_generation, correction, micro_resolution, semantic_retry, synthesis, synthesis_streaming, tiered_selection, hallucination_detection, error_analysis, agent_turn
+    line 6, column 6: `models[0].purpose`: expected one of plan_generation, correction, micro_resolution, semantic_retry, synthesis, synthesis_streaming, tiered_selection, hallucination_detection, error_analysis, agent_turn, mandate
     line 7, column 1: `tols`: unknown key (did you mean `tools`?)
     line 9, column 3: `expect.status`: `completed` is no status; expected one of complete, partial, failed, impossible, cancelled, budget_exhausted, waiting
     line 10, column 12: `expect.answer.matches`: `(` is no regular expression: the schema is not valid at `$.pattern`: "(" is not a "regex"

@@ -88,6 +88,8 @@ definitions! { LOGS:
     CONTEXT_REDUCED = LIMITS, "Context guard: ", [];
     /// a result is too long for the conversation and was stored
     RESULT_STORED = ORCHESTRATOR, "Result stored: ", [];
+    /// with the guard on, a model said what the agent may change
+    MANDATE = ORCHESTRATOR, "Mandate: ", [];
     /// a call repeats one with a side effect that succeeded; without a reason it gets the earlier result
     CALL_REPEATED = ORCHESTRATOR, "Call repeated: ", [];
     /// a plan or an agent that the session called ended

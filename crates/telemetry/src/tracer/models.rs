@@ -77,7 +77,8 @@ impl Tracer {
             | Purpose::Correction
             | Purpose::SynthesisStreaming
             | Purpose::HallucinationDetection
-            | Purpose::AgentTurn => {}
+            | Purpose::AgentTurn
+            | Purpose::Mandate => {}
         }
         let effect = OpenEffect { since_ms: self.at_ms, kind: OpenKind::Question(question.clone()) };
         self.open.insert(question.id, effect);
@@ -111,13 +112,19 @@ impl Tracer {
                 self.measure(&metrics::AI_TOKENS, tokens, labels(kind));
             }
         }
-        if purpose == Purpose::AgentTurn {
+        // A failed attempt has a record of its own, whatever was asked; an answer only if it is a turn.
+        let is_attempt = match purpose {
+            Purpose::AgentTurn => true,
+            Purpose::Mandate => end.failure.is_some(),
+            _ => false,
+        };
+        if is_attempt {
             let (answer, failure) = (end.answer.cloned(), end.failure.cloned());
             self.ended_attempt = Some(EndedAttempt { question: question.clone(), since_ms, answer, failure });
         } else {
             self.close_question(&question, since_ms, end, None);
         }
-        if let Some(failure) = end.failure.filter(|_| purpose != Purpose::AgentTurn) {
+        if let Some(failure) = end.failure.filter(|_| !is_attempt) {
             let error = AttributeValue::error(&failure.to_string());
             let values = [purpose.as_str().into(), self.run_id(), error, failure.class.as_str().into(), ms.into()];
             self.log(&logs::MODEL_FAILED, values);

@@ -55,6 +55,7 @@ pub(super) fn log_lines(record: &SessionRecord) -> Vec<LogLine> {
             };
             (&table::CONTEXT_REDUCED, format!("{measure} in turn {turn}"))
         }
+        SessionRecord::MandateStated { turn, mandate, .. } => (&table::MANDATE, format!("{mandate} (turn {turn})")),
         SessionRecord::ResultStored { turn, tool, bytes } => {
             (&table::RESULT_STORED, format!("{tool} in turn {turn}, {bytes} bytes"))
         }

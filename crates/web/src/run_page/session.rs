@@ -231,6 +231,10 @@ fn notice(record: &SessionRecord) -> Option<String> {
             ContextAction::Compacted { results } => format!("{results} older results were replaced by references."),
             ContextAction::Trimmed { turns } => format!("The {turns} oldest turns were left out."),
         },
+        SessionRecord::MandateStated { mandate, is_read, .. } => {
+            let unread = if *is_read { "" } else { " The answer of the model could not be read." };
+            format!("This session may change: {mandate}.{unread}")
+        }
         SessionRecord::ResultStored { tool, bytes, .. } => format!("A result of {tool} with {bytes} bytes was stored."),
         SessionRecord::CallRepeated(call) => {
             format!("The call of {} repeats one of turn {}.", call.tool, call.first_turn)

@@ -137,6 +137,10 @@ fn log_line(record: &SessionRecord) -> Option<String> {
         SessionRecord::FinalTurn { turn, reason } => {
             format!("final    turn {turn}: {}", without_underscores(reason.as_str()))
         }
+        SessionRecord::MandateStated { turn, mandate, is_read } => {
+            let unread = if *is_read { "" } else { " (the answer of the model could not be read)" };
+            format!("mandate  turn {turn}: it may change {mandate}{unread}")
+        }
         SessionRecord::CallRepeated(repeated) => {
             let RepeatedCall { turn, call, tool, first_turn, first_call, reason } = repeated.as_ref();
             let outcome = match reason {

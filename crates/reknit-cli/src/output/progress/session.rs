@@ -97,6 +97,9 @@ fn record_line(record: &SessionRecord, width: usize) -> Option<Line> {
             };
             (format!("- turn {turn}  {text}"), LineStyle::Dimmed)
         }
+        SessionRecord::MandateStated { turn, mandate, .. } => {
+            (format!("- turn {turn}  may change: {mandate}"), LineStyle::Dimmed)
+        }
         SessionRecord::ResultStored { turn, tool, bytes } => {
             (format!("- turn {turn}  {tool}: stored a result of {bytes} bytes"), LineStyle::Dimmed)
         }
