@@ -164,7 +164,7 @@ fn a_person_may_edit_and_approve_a_call() {
 #[test]
 fn an_edit_that_does_not_fit_the_schema_is_refused_with_the_reason() {
     let mut play = paying(SideEffect::Unsafe, when("amount > 100"), vec![step("s", "pay", r#"{"amount": 500}"#)]);
-    for (parameters, problem) in [(r#"{"amount": -1}"#, "amount"), (r#"{"amuont": 5}"#, "amount"), ("{}", "amount")] {
+    for (parameters, problem) in [(r#"{"amount": -1}"#, "amount"), (r#"{"sum": 5}"#, "amount"), ("{}", "amount")] {
         play.decide(edit(parameters));
         let refused = play.records.iter().rev().find_map(|record| match &record.kind {
             RecordKind::Run(RunRecord::EditRefused { reason, .. }) => Some(reason.clone()),

@@ -63,7 +63,7 @@ const TSLA: &str = r#"{"symbol": "TSLA"}"#;
 fn all_problems_are_reported_at_once_with_code_path_and_hint() {
     let steps = vec![
         Step::new("", "stock-servise", "get_quote", ""),
-        quote("q", r#"{"symbol": ["TSLA"], "sybmol": 1}"#).after("qq"),
+        quote("q", r#"{"symbol": ["TSLA", "AAPL"], "sybmol": 1}"#).after("qq"),
         quote("q", "{}").after("q"),
         convert("c", r#"{"amount": "{{q.curent_price}}", "to": "{{q.exchange}}", "dry_run": "{{nobody.x}}"}"#),
         convert("d", r#"{"amount": "{{e.amount +}}", "to": "{{q.history.first}}"}"#),
@@ -139,7 +139,7 @@ fn each_problem_code_has_a_plan_with_this_problem_only() {
         (Code::UnknownCapability, vec![Step::new("q", "stock-service", "sell", "")]),
         (Code::MissingParameter, vec![quote("q", "{}")]),
         (Code::UnknownParameter, vec![quote("q", r#"{"symbol": "TSLA", "colour": "red"}"#)]),
-        (Code::BadValue, vec![convert("c", r#"{"amount": "twelve"}"#)]),
+        (Code::BadValue, vec![convert("c", r#"{"amount": "a lot"}"#)]),
         (Code::UnknownReference, vec![convert("c", r#"{"amount": "{{q.price}}"}"#)]),
         (Code::BadPath, vec![quote("q", TSLA), convert("c", r#"{"amount": "{{q.current_price.usd}}"}"#)]),
         (Code::BadType, vec![quote("q", TSLA), convert("c", r#"{"amount": "{{q.history}}"}"#)]),

@@ -83,10 +83,10 @@ fn a_condition_skips_the_whole_plan() {
 #[test]
 fn an_input_without_its_type_fails_before_the_first_call_of_the_plan() {
     let mut play = run(MAIN, &[("refund.yaml", REFUND)], Object::new());
-    play.answer_tool("order/call/1", 200, r#"{"id": "seven", "status": "lost"}"#);
+    play.answer_tool("order/call/1", 200, r#"{"id": "unknown", "status": "lost"}"#);
     insta::assert_snapshot!(outcomes(&play), @r#"
-    order: {"id":"seven","status":"lost"}
-    refund.inputs: failed: its value does not have the declared type: `$.result.id`: expected an integer, found the string "seven"
+    order: {"id":"unknown","status":"lost"}
+    refund.inputs: failed: its value does not have the declared type: `$.result.id`: expected an integer, found the string "unknown"
     refund.lines: it needs `refund.inputs`, which failed
     refund.total: it needs `refund.inputs`, which failed
     refund.pay: it needs `refund.inputs`, which failed

@@ -142,7 +142,7 @@ fn a_refund_of_one_order_does_not_make_good_the_one_of_another_order_that_a_resu
         let first = if expected.1 == 1 {
             r#"{"order": 8, "reason": "lost"}"#
         } else {
-            r#"{"order": "eight", "reason": "lost"}"#
+            r#"{"order": "eighth", "reason": "lost"}"#
         };
         let mut driver = TestDriver::new();
         driver.answer(calling(&[("shop__look_up", "{}")]));

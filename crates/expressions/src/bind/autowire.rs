@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{Object, Path, Segment, StepId, Value};
-use reknit_salvage::{FitProblemKind, Schema};
+use reknit_salvage::{FitProblem, FitProblemKind, Schema, SchemaType};
 
 use crate::bind::related_names::{belong_together, is_generic_name};
 use crate::bind::unfitted_parameters::UnfittedParameters;
@@ -183,6 +183,9 @@ fn ends_with_key(path: &Path, key: &str) -> bool {
 /// Whether a value fits the schema as the parameter `name`, at most after a lossless coercion.
 pub(crate) fn would_fit(name: &str, value: &Value, schema: &Schema) -> bool {
     let alone = Value::Object(Object::from([(name, value.clone())]));
+    if has_layer(&alone, schema) {
+        return false;
+    }
     match fit_parameters(alone, schema) {
         Ok(fitted) => fitted.value.get(name).is_some(),
         // Ignores the violations of other parameters.
@@ -191,4 +194,18 @@ pub(crate) fn would_fit(name: &str, value: &Value, schema: &Schema) -> bool {
             .iter()
             .any(|problem| matches!(problem.path.segments().first(), Some(Segment::Key(first)) if first == name)),
     }
+}
+
+/// Whether the parameter is a list or an object where the schema wants a scalar. A model may write `[5]` or `{"value": 5}` for 5, but
+/// in a result it is what the tool means.
+fn has_layer(alone: &Value, schema: &Schema) -> bool {
+    let is_container = |value: &Value| matches!(value, Value::Array(_) | Value::Object(_));
+    let takes_container =
+        |expected: &[SchemaType]| expected.iter().any(|kind| matches!(kind, SchemaType::Array | SchemaType::Object));
+    let is_layer = |problem: &FitProblem| {
+        problem.path.segments().len() == 1
+            && matches!(&problem.kind, FitProblemKind::Type { expected } if !takes_container(expected))
+    };
+    alone.as_object().is_some_and(|object| object.values().any(is_container))
+        && schema.problems(alone).iter().any(is_layer)
 }

@@ -197,7 +197,8 @@ fn type_conflict(reference: &Reference, found: &Value, name: &str, wanted: &Valu
     Some(format!("`{reference}` is {}, and `{name}` takes {}", with_article(&found), with_article(&wanted)))
 }
 
-/// Whether no value of one type can be converted to another without loss.
+/// Whether no value of one type can be converted to another without loss. A list of one can become its item, but a plan
+/// cannot know how many items a result will have.
 fn never_fits(from: &str, to: &str) -> bool {
     matches!(
         (from, to),
@@ -218,7 +219,7 @@ mod tests {
     fn types_that_never_fit_are_never_converted() {
         let samples = [
             ("object", r#"[{}, {"a": 1}]"#),
-            ("array", r#"[[], [1], ["1"]]"#),
+            ("array", r#"[[], [1, 2], ["1", "2"]]"#),
             ("number", "[0, 1, 1.5]"),
             ("integer", "[0, 1]"),
             ("boolean", "[true, false]"),

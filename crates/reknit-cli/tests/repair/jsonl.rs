@@ -38,16 +38,16 @@ fn a_value_keeps_its_digits_and_order() {
 fn a_value_is_fitted_to_the_schema_of_its_line() {
     let lines = r#"{"id": 1, "text": "{\"n\": \"5\"}", "schema": {"properties": {"n": {"type": "integer"}}}}
 {"id": 2, "value": {"n": "5"}, "schema": {"properties": {"n": {"type": "integer"}}}}
-{"id": 3, "value": {"n": "five"}, "schema": {"properties": {"n": {"type": "integer"}}}}
-{"id": 4, "text": "{'n': 'five'}", "schema": {"properties": {"n": {"type": "integer"}}}}
+{"id": 3, "value": {"n": "many"}, "schema": {"properties": {"n": {"type": "integer"}}}}
+{"id": 4, "text": "{'n': 'many'}", "schema": {"properties": {"n": {"type": "integer"}}}}
 {"id": 5, "value": {"n": "5"}}
 "#;
     insta::assert_snapshot!(answer(lines), @r#"
     exit status 0 --- stdout
     {"id":1,"value":{"n":5},"fixes":[{"path":"$.n","kind":"number_in_string","before":"\"5\"","after":"5","penalty":1}]}
     {"id":2,"value":{"n":5},"fixes":[{"path":"$.n","kind":"number_in_string","before":"\"5\"","after":"5","penalty":1}]}
-    {"id":3,"error":{"code":"misfit","message":"`$.n`: expected an integer, found the string \"five\"","problems":[{"path":"$.n","message":"expected an integer, found the string \"five\""}]}}
-    {"id":4,"error":{"code":"misfit","message":"`$.n`: expected an integer, found the string \"five\"","problems":[{"path":"$.n","message":"expected an integer, found the string \"five\""}]}}
+    {"id":3,"error":{"code":"misfit","message":"`$.n`: expected an integer, found the string \"many\"","problems":[{"path":"$.n","message":"expected an integer, found the string \"many\""}]}}
+    {"id":4,"error":{"code":"misfit","message":"`$.n`: expected an integer, found the string \"many\"","problems":[{"path":"$.n","message":"expected an integer, found the string \"many\""}]}}
     {"id":5,"value":{"n":"5"},"fixes":[]}
     "#);
 }

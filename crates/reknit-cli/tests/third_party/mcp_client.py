@@ -13,7 +13,7 @@ async def main():
         await session.initialize()
         tools = [tool.name for tool in (await session.list_tools()).tools]
         mended = await session.call_tool("everything__get-sum", {"a": "2", "b": 40})
-        failed = await session.call_tool("everything__get-sum", {"a": "two", "b": 40})
+        failed = await session.call_tool("everything__get-sum", {"a": "many", "b": 40})
         texts = lambda result: [block.text for block in result.content]
         print(json.dumps({"tools": tools, "mended": texts(mended), "failed": [failed.is_error, texts(failed)]}))
 
