@@ -31,9 +31,27 @@ pub fn read_parameters(text: &str) -> Result<CallArguments, String> {
         Value::Null => return Ok(CallArguments { fixes, ..CallArguments::default() }),
         value => value,
     };
+    let value = match value {
+        Value::Array(items) => only_object(items, &mut fixes).unwrap_or_else(Value::Array),
+        value => value,
+    };
     let kind = value.kind();
     let parameters = Object::try_from(value).map_err(|_| format!("{} is no object", kind.with_article()))?;
     Ok(CallArguments { parameters, fixes })
+}
+
+/// The object that is the only item of a list; the list itself if it is another one.
+fn only_object(mut items: Vec<Value>, fixes: &mut Vec<Fix>) -> Result<Value, Vec<Value>> {
+    match items.pop() {
+        Some(only @ Value::Object(_)) if items.is_empty() => {
+            fixes.push(Fix::new(Path::root(), FixKind::ListOfOne, &format!("[{only}]"), only.to_string()));
+            Ok(only)
+        }
+        last => {
+            items.extend(last);
+            Err(items)
+        }
+    }
 }
 
 /// How many fixes are told one by one.
@@ -101,6 +119,7 @@ mod tests {
             ("{id: 7}", r#"{"id":7}"#, "added quotes around a key"),
             ("```json\n{\"id\": 7}\n```", r#"{"id":7}"#, "took the JSON from a fenced block"),
             (r#""{\"id\": 7}""#, r#"{"id":7}"#, "decoded JSON inside a string"),
+            (r#"[{"id": 7}]"#, r#"{"id":7}"#, r#"took the only item of a list: `[{"id":7}]` -> `{"id":7}`"#),
             (r#"{"id": 7}}"#, r#"{"id":7}"#, "dropped an extra bracket: `}`"),
         ] {
             let read = read_parameters(text).unwrap();
@@ -110,6 +129,7 @@ mod tests {
                 "{text}"
             );
         }
+        assert!(read_parameters(r#"[{"id": 7}, {"id": 8}]"#).is_err());
         for (text, part) in [
             (r#"{"id": 10 /* or 20 */}"#, "/* or 20 */"),
             (r#"{"to": Ann}"#, "$.to: added quotes around text"),

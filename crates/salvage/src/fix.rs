@@ -74,6 +74,8 @@ fix_kinds! {
     Sequence(4, "sequence", "combined several values into an array"),
     /// For example `callback({...})`, `ObjectId("...")`.
     Call(3, "call", "dropped a function call around the value"),
+    /// For example `f(city="Bern")`, `city: Bern` on lines, `city=Bern&days=2`, `<city>Bern</city>`.
+    Notation(5, "notation", "read arguments in another notation"),
 
     // Parsing.
     Comment(1, "comment", "dropped a comment"),

@@ -49,7 +49,7 @@ pub(crate) use nesting::{count_values, with_large_stack};
 use report::message;
 pub(crate) use schema_index::address;
 pub(crate) use subschemas::SubschemaId;
-pub(crate) use unambiguous_date::in_format;
+pub(crate) use unambiguous_date::{in_format, is_date_format};
 
 /// A schema with more levels than this needs a large stack, like a recursive one.
 const MAX_SHALLOW_LEVELS: usize = 64;

@@ -2,6 +2,7 @@
 
 use super::fit::fit_with;
 use super::fit_error::FitError;
+use super::notation::read_notation;
 use super::read::{Candidate, ReadOptions, ReadTextError, Reading, YesNoWords, read_with};
 use crate::schema::{FitProblem, FitProblemKind};
 use crate::{Fix, Schema};
@@ -9,10 +10,12 @@ use reknit_protocol::Value;
 
 /// Reads a JSON value that fits a schema from text, with the default limits.
 ///
-/// Of all readings that can be made to fit, the one with the lowest penalty wins. If no reading can be made to fit, the
+/// Text without JSON that fits may be the arguments of a call in another notation, such as `f(city="Bern")` or
+/// `<city>Bern</city>`. Of all readings that can be made to fit, the one with the lowest penalty wins. If no reading can be made to fit, the
 /// error is [`ReadTextError::DoesNotFit`]; so it is if the text has a key twice, with different values.
 pub fn read_as(text: &str, schema: &Schema) -> Result<Reading, ReadTextError> {
-    read_with(text, &ReadOptions::default(), YesNoWords::AsText, &|candidate| finish(candidate, schema))
+    let reading = read_with(text, &ReadOptions::default(), YesNoWords::AsText, &|candidate| finish(candidate, schema));
+    reading.or_else(|error| read_notation(text, schema).and_then(Result::ok).ok_or(error))
 }
 
 fn finish(candidate: Candidate, schema: &Schema) -> Result<Reading, FitError> {

@@ -1,6 +1,6 @@
 //! Dates in other notations than ISO 8601, as far as they can be read in one way only.
 
-use reknit_protocol::days_since_epoch;
+use reknit_protocol::{days_since_epoch, timestamp_text};
 
 /// A date that can be read in one way only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,6 +13,22 @@ pub struct UnambiguousDate {
 }
 
 const MONTHS: &str = "january february march april may june july august september october november december";
+
+/// The months in German, Spanish, French, Italian, Dutch and Portuguese, where they differ from English.
+const MONTHS_ELSEWHERE: [&str; 12] = [
+    "januar enero janvier gennaio januari janeiro",
+    "februar febrero février febbraio februari fevereiro",
+    "märz marzo mars maart março",
+    "abril avril aprile",
+    "mai mayo maggio mei maio",
+    "juni junio juin giugno junho",
+    "juli julio juillet luglio julho",
+    "agosto août augustus",
+    "septiembre septembre settembre setembro",
+    "oktober octubre octobre ottobre outubro",
+    "noviembre novembre novembro",
+    "dezember diciembre décembre dicembre dezembro",
+];
 
 const WEEKDAYS: &str = "sunday monday tuesday wednesday thursday friday saturday";
 
@@ -28,13 +44,18 @@ impl UnambiguousDate {
         if text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_digit()) {
             return Self::from_digits(text);
         }
-        let mut pieces: Vec<&str> = text.split(['-', '/', '.', ' ', ',']).filter(|piece| !piece.is_empty()).collect();
+        let text = text.strip_suffix(['日', '일']).unwrap_or(text);
+        let is_separator = |c: char| matches!(c, '-' | '/' | '.' | ' ' | ',' | '年' | '月' | '년' | '월');
+        let mut pieces: Vec<&str> = text.split(is_separator).filter(|piece| !piece.is_empty()).collect();
         let weekday = pieces.first().and_then(|first| position(WEEKDAYS, first));
         if weekday.is_some() {
             pieces.remove(0);
         }
-        if pieces.get(1).is_some_and(|piece| piece.eq_ignore_ascii_case("of")) {
-            pieces.remove(1);
+        // `5th of March 2026`, `5 de marzo de 2026`
+        for at in [1, 2] {
+            if pieces.get(at).is_some_and(|piece| ["of", "de", "del"].contains(&piece.to_ascii_lowercase().as_str())) {
+                pieces.remove(at);
+            }
         }
         let [first, second, third] = pieces.as_slice() else { return None };
         let (year, month, day) = if let Some(year) = year(first) {
@@ -79,10 +100,34 @@ impl std::fmt::Display for UnambiguousDate {
 /// `date-time`.
 pub(crate) fn in_format(text: &str, format: &str) -> Option<String> {
     match format {
-        "date" => date_without_time(text).map(|date| date.to_string()),
-        "date-time" => date_and_time(text),
+        "date" => date_without_time(text).map(|date| date.to_string()).or_else(|| of_epoch(text, format)),
+        "date-time" => date_and_time(text).or_else(|| of_epoch(text, format)),
         _ => None,
     }
+}
+
+/// The time of ten digits as seconds since 1970, or of thirteen as milliseconds. A time of day is not dropped.
+fn of_epoch(text: &str, format: &str) -> Option<String> {
+    const DAY_MS: i64 = 86_400_000;
+    let digits = text.trim();
+    let is_epoch = digits.starts_with(|c: char| matches!(c, '1'..='9')) && digits.bytes().all(|c| c.is_ascii_digit());
+    let factor = match digits.len() {
+        10 => 1_000,
+        13 => 1,
+        _ => return None,
+    };
+    let at_ms = digits.parse::<i64>().ok().filter(|_| is_epoch)? * factor;
+    let written = timestamp_text(at_ms);
+    match format {
+        "date" if at_ms % DAY_MS == 0 => written.get(..10).map(str::to_owned),
+        "date" => None,
+        _ => Some(written.replace(".000Z", "Z")),
+    }
+}
+
+/// Whether the format is one of dates, which a number does not have.
+pub(crate) fn is_date_format(format: &str) -> bool {
+    matches!(format, "date" | "date-time")
 }
 
 /// Whether a text is a date of ISO 8601 that the calendar has, perhaps with a time of day behind it.
@@ -156,7 +201,9 @@ fn day_of_month(text: &str) -> Option<u8> {
 }
 
 fn month_name(text: &str) -> Option<u8> {
-    position(MONTHS, text).and_then(|index| u8::try_from(index + 1).ok())
+    let lower = text.to_lowercase();
+    let elsewhere = || MONTHS_ELSEWHERE.iter().position(|names| names.split(' ').any(|name| name == lower));
+    position(MONTHS, text).or_else(elsewhere).and_then(|index| u8::try_from(index + 1).ok())
 }
 
 /// The index of the name of which the text is at least three letters.
@@ -182,6 +229,9 @@ mod tests {
             ("5 Mar 2026", Some("2026-03-05")),
             ("5th of March, 2026", Some("2026-03-05")),
             ("05-Mar-2026", Some("2026-03-05")),
+            ("5. März 2026", Some("2026-03-05")),
+            ("5 de marzo de 2026", Some("2026-03-05")),
+            ("2026年3月5日", Some("2026-03-05")),
             ("Thursday, March 5, 2026", Some("2026-03-05")),
             ("Friday, March 5, 2026", None),
             ("25/12/2026", Some("2026-12-25")),
@@ -218,6 +268,8 @@ mod tests {
             ("2026-03-05 10:30:00", None),
             ("2026-03-05T10:30:00", None),
             ("03/04/2026 10:30:00Z", None),
+            ("1772700000", Some("2026-03-05T08:40:00Z")),
+            ("1772700000250", Some("2026-03-05T08:40:00.250Z")),
             ("2026-03-05", None),
             ("10:30:00Z", None),
             ("2026-03-05 10:30 PM UTC", None),
@@ -233,5 +285,7 @@ mod tests {
         assert_eq!(in_format("2026-03-05T00:00:00Z", "date").as_deref(), Some("2026-03-05"));
         assert_eq!(in_format("2026-03-05T10:00:00Z", "date"), None);
         assert_eq!(in_format("March 5, 2026", "time"), None);
+        assert_eq!(in_format("1772668800", "date").as_deref(), Some("2026-03-05"));
+        assert_eq!(in_format("1772700000", "date"), None);
     }
 }

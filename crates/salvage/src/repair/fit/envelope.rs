@@ -187,7 +187,7 @@ fn named_values(items: &[Value]) -> Option<Value> {
     let mut object = Object::with_capacity(items.len());
     for item in items {
         let pair = item.as_object().filter(|pair| pair.len() == 2)?;
-        let name = NAMES.iter().find_map(|name| pair.get(*name))?.as_str()?;
+        let name = NAMES.iter().find_map(|name| pair.get(name))?.as_str()?;
         if object.insert(name, pair.get("value")?.clone()).is_some() {
             return None;
         }

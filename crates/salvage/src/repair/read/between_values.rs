@@ -58,7 +58,11 @@ impl Parser<'_> {
         let next = self.after_whitespace(at + 1);
         self.byte(at) == b';'
             && match self.role() {
-                Role::Member => self.is_quoted_key(next) || self.byte(next) == b'}',
+                Role::Member => {
+                    self.is_quoted_key(next)
+                        || self.byte(next) == b'}'
+                        || (self.uses_equals_signs && self.looks_like_key(next))
+                }
                 Role::Item => self.starts_value(next),
                 Role::TopLevel | Role::Key | Role::Argument => false,
             }

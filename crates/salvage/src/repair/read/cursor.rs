@@ -76,7 +76,7 @@ impl<'t> Parser<'t> {
             _ if after >= self.text.len() => quoted,
             b':' => true,
             b'"' => quoted && after > end,
-            b'=' => self.byte(after + 1) == b'>',
+            b'=' => self.uses_equals_signs || self.byte(after + 1) == b'>',
             _ => false,
         }
     }

@@ -95,6 +95,8 @@ pub(super) struct Parser<'t> {
     pub(super) quote_rule: QuoteRule,
     /// How many `*` may stand after the end quote of the string that is being read, because as many stand before it.
     pub(super) emphasis: usize,
+    /// Whether a `=` stood between a key and its value.
+    pub(super) uses_equals_signs: bool,
     /// Where a string begins that contains JSON structure, if there is one.
     pub(super) swallowed: Option<usize>,
     /// For each combination of quote, role and open brackets (a slot), the offset from which on no string finds its end.

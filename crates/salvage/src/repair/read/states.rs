@@ -140,6 +140,7 @@ impl Parser<'_> {
             Some(b'=') => {
                 let end = self.pos + if self.byte(self.pos + 1) == b'>' { 2 } else { 1 };
                 self.record(FixKind::MissingColon, self.slice(self.pos, end), ":");
+                self.uses_equals_signs = true;
                 self.pos = end;
             }
             Some(_) if self.starts_value(self.pos) => {

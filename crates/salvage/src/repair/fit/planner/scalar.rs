@@ -9,7 +9,7 @@ use crate::repair::fit::decode::{self, DecodedText};
 use crate::repair::fit::plan::{CheapestPlan, Plan};
 use crate::repair::read::to_expression;
 use crate::schema::shape::{Shape, ShapeId};
-use crate::schema::{FitProblemKind, SchemaType, address, in_format, parse_scalar};
+use crate::schema::{FitProblemKind, SchemaType, address, in_format, is_date_format, parse_scalar};
 
 impl Planner<'_> {
     /// Keeps a value that the shape accepts. Otherwise plans the cheapest change to one that it accepts.
@@ -189,7 +189,11 @@ fn add_for_text(written: &str, shape: &Shape, replacements: &mut Vec<(FixKind, V
 
 fn add_for_number(number: &Number, shape: &Shape, replacements: &mut Vec<(FixKind, Value)>) {
     let types = shape.types;
-    if types.contains(SchemaType::String) {
+    let format = shape.format.as_deref().filter(|format| is_date_format(format));
+    if let Some(format) = format {
+        // A date is no number, but it may be written as one.
+        replacements.extend(in_format(&number.to_string(), format).map(|date| (FixKind::DateSpelling, date.into())));
+    } else if types.contains(SchemaType::String) {
         replacements.push((FixKind::NumberToString, number.to_string().into()));
     }
     if types.contains(SchemaType::Boolean)
