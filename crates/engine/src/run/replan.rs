@@ -125,7 +125,7 @@ impl Run {
             return Ok(Err(problems));
         }
         repairs.extend(tolerated.into_iter().map(|problem| format!("accepted with a problem: {problem}")));
-        self.note_rerouted(&fixes, &tolerable.plan);
+        self.note_corrected(&fixes, &tolerable.plan);
         self.note_lost_parameters(&written, &tolerable.plan);
         self.extend_plan(tolerable, repairs)?;
         Ok(Ok(()))

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use reknit_model_api::{Purpose, ResponseFormat};
 use reknit_plan::{
-    Catalogue, PlanFix, PlanLanguage, PlanProblem, ProblemCode, ToolSelection, check_read_calls, check_tolerantly,
-    correct_plan, describe_tools, place_controls, plan_json_schema, read_plan, resolve_inputs, summarize_tools,
+    Catalogue, PlanFix, PlanFixKind, PlanLanguage, PlanProblem, ProblemCode, ToolSelection, check_read_calls,
+    check_tolerantly, correct_plan, describe_tools, place_controls, plan_json_schema, read_plan, resolve_inputs,
+    summarize_tools,
 };
 use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{EffectKind, EffectOwner, Object, Plan, SideEffect, Step, error_chain, truncate};
@@ -234,19 +235,25 @@ impl Run {
         Ok(Ok(()))
     }
 
-    /// Corrects a first plan, and keeps which of its steps go to another tool.
+    /// Corrects a first plan, and keeps what differs in its steps.
     fn correct_first_plan(&mut self, plan: &mut Plan) -> Vec<String> {
         let fixes = correct_plan(plan, self.catalogue(), self.known().author());
         self.state.planning.rerouted.clear();
-        self.note_rerouted(&fixes, plan);
+        self.state.planning.corrected_values.clear();
+        self.note_corrected(&fixes, plan);
         fixes.iter().map(ToString::to_string).collect()
     }
 
-    /// Keeps which steps go to another tool than the one that the plan names.
-    pub(super) fn note_rerouted(&mut self, fixes: &[PlanFix], plan: &Plan) {
+    /// Keeps which steps go to another tool than the one that the plan names, and which values are not those of the plan.
+    pub(super) fn note_corrected(&mut self, fixes: &[PlanFix], plan: &Plan) {
         let capability = |fix: &PlanFix| plan.steps.iter().find(|step| step.step_id == fix.step)?.capability();
         let rerouted = fixes.iter().filter(|fix| fix.is_other_tool(capability(fix).unwrap_or_default()));
         self.state.planning.rerouted.extend(rerouted.map(|fix| (fix.step.clone(), fix.before.clone())));
+        for fix in fixes.iter().filter(|fix| fix.kind == PlanFixKind::Value) {
+            let corrected = self.state.planning.corrected_values.entry(fix.step.clone()).or_default();
+            let separator = if corrected.is_empty() { "" } else { "; " };
+            *corrected += &format!("{separator}corrected the value `{}` of the plan to `{}`", fix.before, fix.after);
+        }
     }
 
     /// Keeps the parameters that were left out of the steps of a plan.

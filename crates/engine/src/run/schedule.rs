@@ -270,6 +270,11 @@ impl StepMachine<'_> {
 
     fn bind_step(&mut self, planned: &PlannedStep) -> Decided {
         self.record_reading(planned)?;
+        let of_loop = planned.item.and_then(|item| self.plan.get(item.of));
+        let written = of_loop.map_or(&planned.id, |of_loop| &of_loop.id);
+        if let Some(corrected) = self.known().planning.corrected_values.get(written).cloned() {
+            self.add_mend(Rung::Schema, MendEffect::Applied, corrected, MendDetail::Coerced { values: 1 })?;
+        }
         match self.known().binding(planned) {
             Binding::Bound(bound) => {
                 if !bound.changes.is_empty() {

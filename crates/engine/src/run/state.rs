@@ -55,6 +55,9 @@ pub(super) struct Planning {
     /// The tool that the plan names, for each step that goes to another one.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) rerouted: BTreeMap<StepId, String>,
+    /// What was corrected in the values of a step before the plan was accepted.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) corrected_values: BTreeMap<StepId, String>,
     /// The parameters that were left out of the plan because the tool does not have them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) lost_parameters: BTreeMap<StepId, LostParameters>,
