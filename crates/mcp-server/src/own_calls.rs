@@ -71,10 +71,15 @@ impl McpServer {
 
     /// Runs a plan that the client's model wrote. Its problems are all found before the first call.
     async fn run_plan(&self, arguments: &Object, context: &RequestContext<RoleServer>) -> CallToolResult {
-        let (plan, _) = match read_plan_file(&Value::Object(arguments.clone()).to_string()) {
+        let (mut plan, _) = match read_plan_file(&Value::Object(arguments.clone()).to_string()) {
             Ok(read) => read,
             Err(error) => return error_text(format!("the plan cannot be read: {error}")),
         };
+        if plan.original_request.trim().is_empty() {
+            // What the client wants is all in the steps: a correction against them needs a person.
+            let steps = arguments.get("steps").map(ToString::to_string).unwrap_or_default();
+            plan.original_request = text_of(arguments, "request").map_or(steps, str::to_owned);
+        }
         let request = plan.original_request.clone();
         let started = self.runtime().started(&request, Some(plan));
         let policy = without_written_answer(&started.policy);
