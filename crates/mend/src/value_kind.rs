@@ -16,7 +16,7 @@ pub enum ValueKind {
 /// Words in the names of parameters whose values identify a person, an account or a thing.
 const IDENTIFYING_WORDS: &str = "id ids uuid guid recipient payee beneficiary account iban bic email mail phone \
     wallet card url uri host key token reference username user owner receiver sender acct cc bcc dest webhook \
-    callback ssn msisdn mobile sku";
+    callback ssn msisdn mobile sku customer patient employee vendor supplier client tenant";
 
 /// Formats of a schema whose values identify something.
 const IDENTIFYING_FORMATS: &str = "email idn-email uuid uri url iri uri-reference hostname idn-hostname ipv4 ipv6 \
@@ -108,6 +108,8 @@ mod tests {
             ("to", Value::from("maria"), none, Some(&siblings), true),
             ("to", Value::from("maria@example.org"), none, None, true),
             ("dest", Value::from("maria"), none, None, true),
+            ("customer", Value::from("Ann Lee"), none, None, true),
+            ("vendorName", Value::from("Ann Lee"), none, None, true),
             ("place", Value::from("DE111"), none, None, true),
             ("when", Value::from("2026-11-17"), none, None, false),
             ("dry_run", Value::from(false), none, None, true),
