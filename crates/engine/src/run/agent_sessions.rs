@@ -188,6 +188,11 @@ impl Run {
         steps.map(|((planned, _), report)| unknown(&report.outcome) && !self.known().is_harmless(planned)).collect()
     }
 
+    /// What reads left out although the request states it.
+    pub(crate) fn lost_filters(&self) -> Vec<String> {
+        self.known().reports().lost_filters()
+    }
+
     /// The outcome of each step so far, with the steps that were left out of the plan at the end.
     pub(crate) fn step_reports(&self) -> Vec<StepReport> {
         self.known().reports().step_reports()

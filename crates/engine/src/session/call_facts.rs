@@ -20,6 +20,8 @@ pub(super) struct CallFacts {
     pub(super) unfinished: Vec<UnfinishedChild>,
     /// What calls that succeeded were sent although it looks like a placeholder, one sentence each.
     pub(super) placeholders: Vec<String>,
+    /// What reads left out although the request states it, one sentence each.
+    pub(super) lost_filters: Vec<String>,
     /// How many sentences about uncertain calls earlier messages have left.
     pub(super) in_doubt_before: usize,
 }

@@ -2,7 +2,7 @@
 
 use reknit_mend::Fate;
 use reknit_model_api::Message;
-use reknit_protocol::{Object, SideEffect, Value};
+use reknit_protocol::{SideEffect, Value};
 
 use super::Session;
 use super::call::{Call, Callee, ToolOutput};
@@ -11,6 +11,7 @@ use super::state::{CallLog, State};
 use crate::answer::{Outcome, StepReport};
 use crate::business_key::UncertainCall;
 use crate::report::ReportStatus;
+use crate::run::Run;
 use crate::run::placeholders::placeholders_in;
 use crate::verdict::{Fact, verdict};
 
@@ -23,11 +24,13 @@ impl Session {
             (Fact::FailedChange, calls.failed.iter().any(|failed| failed.changes)),
             (Fact::NothingSucceeded, calls.succeeded == 0 && !calls.failed.is_empty()),
             (Fact::UncertainCall, self.state.calls.in_doubt.len() > calls.in_doubt_before),
+            (Fact::LostFilter, !calls.lost_filters.is_empty()),
             (Fact::InventedFigures, !doubts.is_empty() && calls.succeeded == 0 && has_tools),
             (Fact::UnfinishedChild, calls.unfinished.iter().any(|child| !child.is_complete)),
             (Fact::NoModelLeft, self.state.ending.no_model.is_some()),
         ];
-        for doubt in calls.unfinished.iter().flat_map(|child| &child.doubts).chain(&calls.placeholders) {
+        let of_children = calls.unfinished.iter().flat_map(|child| &child.doubts);
+        for doubt in of_children.chain(&calls.placeholders).chain(&calls.lost_filters) {
             if !doubts.contains(doubt) {
                 doubts.push(doubt.clone());
             }
@@ -64,15 +67,10 @@ impl Session {
         self.state.calls.facts = CallFacts { in_doubt_before, ..CallFacts::default() };
     }
 
-    /// Keeps what became of the calls of a turn. `sent` has the parameters of each step as they were sent.
-    pub(super) fn add_call_facts(
-        &mut self,
-        calls: &[Call],
-        sent: Vec<Object>,
-        reports: &[StepReport],
-        results: &[ToolOutput],
-    ) {
-        let mut steps = reports.iter().zip(sent);
+    /// Keeps what became of the calls of a turn, which `run` has made.
+    pub(super) fn add_call_facts(&mut self, calls: &[Call], run: &Run, reports: &[StepReport], results: &[ToolOutput]) {
+        self.state.calls.facts.lost_filters.extend(run.lost_filters());
+        let mut steps = reports.iter().zip(run.sent_parameters());
         let (mut done, mut failed, mut placeholders) = (Vec::new(), Vec::new(), Vec::new());
         let mut succeeded = 0;
         for (call, result) in calls.iter().zip(results) {

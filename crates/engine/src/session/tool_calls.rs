@@ -208,8 +208,7 @@ impl Session {
         self.repeat_results(&calls, &mut results);
         self.tell_changes_of_own_tools(&calls, &mut results);
         self.record_outcomes(&calls, &reports, &results);
-        self.count_changes(&reports);
-        self.add_call_facts(&calls, run.sent_parameters(), &reports, &results);
+        self.add_call_facts(&calls, &run, &reports, &results);
         self.keep_completed_calls(&calls, run.sent_parameters(), &results);
         let ran_out = run.ran_out();
         let all_done = results.iter().all(|result| !result.is_error);
@@ -241,6 +240,7 @@ impl Session {
 
     /// Counts the calls that succeeded, and keeps the repairs for the report.
     fn record_outcomes(&mut self, calls: &[Call], reports: &[StepReport], results: &[ToolOutput]) {
+        self.count_changes(reports);
         let mut reports = reports.iter();
         for (index, (call, result)) in calls.iter().zip(results).enumerate() {
             let is_tool = !matches!(call.callee, Callee::StoredResult | Callee::EarlierResult(_) | Callee::SameTurn(_));
