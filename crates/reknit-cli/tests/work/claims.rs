@@ -8,7 +8,7 @@ use reknit_fakes::model::{RequestMatcher, Script};
 use reknit_fakes::tool::{CallMatcher, RunningTool, ScriptedTool};
 use reknit_fakes::{Reply, ScriptedModel};
 use reknit_protocol::{SideEffect, Value};
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use crate::serve::Serving;
 use crate::world::{World, text};
@@ -220,11 +220,11 @@ fn unlike(name: &str, face: &str, found: &str, expected: &str) -> Option<String>
 }
 
 /// Sends lines to a process, and returns the line that answers the last one.
-fn mcp(world: &World, arguments: &[&str], lines: &[serde_json::Value]) -> serde_json::Value {
+fn mcp(world: &World, arguments: &[&str], lines: &[Json]) -> Json {
     let mut child = world.command(arguments).stdin(Stdio::piped()).spawn().expect("the command can be run");
     let mut input = child.stdin.take().expect("it is piped");
     let mut output = BufReader::new(child.stdout.take().expect("it is piped")).lines();
-    let mut answer = serde_json::Value::Null;
+    let mut answer = Json::Null;
     for line in lines {
         writeln!(input, "{line}").expect("it reads");
         while !line["id"].is_null() && answer["id"] != line["id"] {
@@ -240,15 +240,17 @@ fn mcp(world: &World, arguments: &[&str], lines: &[serde_json::Value]) -> serde_
 const INITIALIZE: &str =
     r#"{"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}"#;
 
-fn call_over_mcp(world: &World) -> serde_json::Value {
-    let initialize: serde_json::Value = serde_json::from_str(INITIALIZE).expect("JSON");
-    let call = json!({"name": "agent__clerk", "arguments": {"task": REQUEST}});
+/// Calls a tool of a server that is started with these arguments, and returns the result, or the error.
+pub(crate) fn call_over_mcp(world: &World, server: &[&str], tool: &str, arguments: &Json) -> Json {
+    let initialize: Json = serde_json::from_str(INITIALIZE).expect("JSON");
+    let call = json!({"name": tool, "arguments": arguments});
     let lines = [
         json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": initialize}),
         json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
         json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}),
     ];
-    mcp(world, &["mcp", "--plans-only", "--agent", "clerk.md"], &lines)["result"].clone()
+    let answer = mcp(world, server, &lines);
+    answer.get("result").unwrap_or(&answer["error"]).clone()
 }
 
 fn chat(world: &World, lines: &str) -> String {
@@ -327,7 +329,9 @@ async fn servers_tell_what_a_report_of_an_agent_hides() {
 async fn mcp_tells_what_a_report_of_an_agent_hides() {
     let mut missing = Vec::new();
     for (name, claim) in claims() {
-        let result = call_over_mcp(&claim.open().await.world);
+        let arguments = json!({"task": REQUEST});
+        let server = ["mcp", "--plans-only", "--agent", "clerk.md"];
+        let result = call_over_mcp(&claim.open().await.world, &server, "agent__clerk", &arguments);
         let is_error = result["isError"].as_bool().unwrap_or_default();
         missing.extend(unlike(name, "isError", &is_error.to_string(), &(claim.status != "success").to_string()));
         missing.extend(claim.answer(name, "MCP", &result.to_string()));
@@ -341,7 +345,7 @@ async fn what_was_sent_again_in_vain_is_tried_and_not_mended_in_each_view() {
     let (_, claim) = claims.iter().find(|(name, _)| *name == "a read was sent again in vain").expect("it is there");
     let bank = claim.open().await;
     let report = text(&bank.world.output(&["agent", "--json", "clerk.md", REQUEST]).stdout);
-    let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
+    let report: Json = serde_json::from_str(&report).expect("JSON");
     assert!(report["tried"][0]["change"].as_str().is_some_and(|change| change.contains("again")), "{report}");
     assert!(report["mended"].as_array().is_none_or(Vec::is_empty), "{report}");
     let page = {
@@ -351,7 +355,7 @@ async fn what_was_sent_again_in_vain_is_tried_and_not_mended_in_each_view() {
     };
     assert!(page.contains("Tried, and failed") && !page.contains("<h2>Mended"), "{page}");
     let statistics = text(&bank.world.output(&["runs", "stats", "--json"]).stdout);
-    let statistics: serde_json::Value = serde_json::from_str(&statistics).expect("JSON");
+    let statistics: Json = serde_json::from_str(&statistics).expect("JSON");
     let resend = statistics
         .pointer("/tools/bank~1read/failures/in_session/rungs/resend")
         .unwrap_or_else(|| panic!("{statistics}"));

@@ -16,6 +16,7 @@ mod demo;
 mod doctor;
 mod exit_status;
 mod explain;
+mod findings;
 mod forks;
 mod help;
 mod init;

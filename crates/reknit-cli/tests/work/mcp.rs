@@ -16,7 +16,12 @@ fn mcp_server() {
         let result = match message["method"].as_str().unwrap_or_default() {
             "initialize" => json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
                 "serverInfo": {"name": "clock", "version": "1"}}),
-            "tools/list" => json!({"tools": [{"name": "now", "inputSchema": {"type": "object"}}]}),
+            "tools/list" => json!({"tools": [{"name": "now", "inputSchema": {"type": "object"}},
+                {"name": "charge", "inputSchema": {"type": "object"}}]}),
+            "tools/call" if message["params"]["name"] == "charge" => {
+                fs::write("charged", fs::read_to_string("charged").unwrap_or_default() + "charge\n").expect("a file");
+                std::process::exit(3);
+            }
             "tools/call" => json!({"content": [], "structuredContent": {"time": "noon"}}),
             _ if message["id"].is_null() => continue,
             _ => {
@@ -30,6 +35,14 @@ fn mcp_server() {
         println!("{}", json!({"jsonrpc": "2.0", "id": message["id"], "result": result}));
         std::io::stdout().flush().expect("it is open");
     }
+}
+
+/// An entry of the configuration for the server, whose tool `charge` charges and ends the server.
+pub(crate) fn server_that_charges() -> String {
+    let program = std::env::current_exe().expect("the test is a program").display().to_string();
+    let words = [&program, "--exact", "mcp::mcp_server", "--ignored", "--nocapture"];
+    let command: Vec<String> = words.iter().map(|word| json!(word).to_string()).collect();
+    format!("[[mcp]]\nname = \"shop\"\ncommand = [{}]\n", command.join(", "))
 }
 
 /// A folder with the server. It ends at once as often as the file `down` says.
