@@ -216,10 +216,14 @@ impl<'a> ReadResult<'a> {
         })
     }
 
-    /// Whether no other word looks like this one. A text that names two accounts does not say which of them is meant.
+    /// Whether no other word of the text looks like this one. A text that names two addresses does not say which of them is meant, and
+    /// an account or a number in the middle of a text says nothing at all.
     fn is_only_candidate(&self, text: &str) -> bool {
         let text = text.to_lowercase();
         let Some(kind) = WordKind::of(&text) else { return true };
+        if kind == WordKind::Code {
+            return false;
+        }
         let mut words = self.text.split(|letter: char| letter.is_whitespace() || "\"'`<>()[]{},;".contains(letter));
         !words.any(|word| {
             let word = word.trim_matches(|letter: char| ".:!?".contains(letter));
