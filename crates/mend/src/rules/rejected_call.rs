@@ -2,7 +2,7 @@
 
 use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{Object, Path, Segment, StepId, Value};
-use reknit_salvage::{Schema, fit};
+use reknit_salvage::{Fix, FixKind, Schema, fit};
 
 use super::nested_values::values_within;
 use super::{Change, field_location};
@@ -142,8 +142,12 @@ impl RejectedCall<'_> {
         if field_location::set(&mut whole, at, value.clone()).is_none() {
             return false;
         }
+        // A model may write `{"value": 5}` for 5, but in a result it is what the tool means.
+        let is_layer = |fix: &Fix| {
+            matches!(fix.kind, FixKind::ListOfOne | FixKind::ValueLayer) && fix.path.segments() == at.segments()
+        };
         match fit(whole, schema) {
-            Ok(_) => true,
+            Ok(fitted) => !fitted.fixes.iter().any(is_layer),
             // Problems at other paths are not about this value.
             Err(misfit) => !misfit.problems.iter().any(|problem| problem.path.segments().starts_with(at.segments())),
         }
