@@ -59,6 +59,15 @@ fn every_setting_is_read() {
 }
 
 #[test]
+fn the_agent_with_a_mandate_in_the_documentation_is_valid() {
+    let page = include_str!("../../../../docs/hostile-data.md");
+    let text = page.split("```yaml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("an agent");
+    let agent = Agent::read(text, &SessionRules::default()).expect("the file is valid");
+    let mandate = agent.rules.mandate.expect("a mandate");
+    assert_eq!(mandate.to_string(), "bank/pay once (recipient from files/read), calendar");
+}
+
+#[test]
 fn an_empty_list_of_models_is_refused() {
     let expected = "`targets`: name at least one model, or leave `targets` out, so that all models are asked";
     let found = problems("---\ntargets: []\n---\nHello.\n");

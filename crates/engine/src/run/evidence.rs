@@ -7,10 +7,9 @@ use reknit_expressions::{
 };
 use reknit_mend::CallFault;
 use reknit_plan::{INPUTS, PlannedStep};
-use reknit_protocol::{Number, StepId, Value};
+use reknit_protocol::{Number, Path, StepId, Value};
 
 use super::knowledge::Knowledge;
-use super::parameter_leaves::Leaf;
 use crate::gate::{OriginClass, ParameterRole, StatedText, key_path};
 use crate::guard::{Earlier, ReadOrigin, SHORTEST_CARRIED};
 use crate::synthesis::numbers_in_text::{self, has_words, visit_scalars};
@@ -117,7 +116,7 @@ impl<'a> Knowledge<'a> {
     pub(super) fn origin_of_read(
         &self,
         planned: &PlannedStep,
-        leaf: &Leaf<'_>,
+        (at, value, written): (&Path, Option<&Value>, Option<&Value>),
         found: OriginClass,
         provenance: Option<&Provenance>,
         role: ParameterRole,
@@ -126,7 +125,7 @@ impl<'a> Knowledge<'a> {
             return found;
         }
         let earlier = &self.planning.earlier;
-        let (callee, parameter) = ((planned.tool.as_str(), planned.capability.as_str()), key_path(&leaf.at));
+        let (callee, parameter) = ((planned.tool.as_str(), planned.capability.as_str()), key_path(at));
         if let (Some(Provenance::Reference { step, .. }), Some(mandate)) = (provenance, &earlier.mandate) {
             let source = self.plan.step(step.as_str());
             let source = source.map(|source| (source.tool.as_str(), source.capability.as_str()));
@@ -135,9 +134,9 @@ impl<'a> Knowledge<'a> {
             }
         }
         let known = |value: &Value| earlier.values.get(&Earlier::key(callee, &parameter, value)).copied();
-        match leaf.value.and_then(known).or_else(|| leaf.written.and_then(known)) {
+        match value.and_then(known).or_else(|| written.and_then(known)) {
             Some(ReadOrigin::Vouched) => OriginClass::FoundIssued,
-            Some(ReadOrigin::SameService) if leaf.value.is_some_and(|value| can_be_issued(value, role)) => {
+            Some(ReadOrigin::SameService) if value.is_some_and(|value| can_be_issued(value, role)) => {
                 OriginClass::FoundIssued
             }
             Some(ReadOrigin::SameService | ReadOrigin::AnyResult) => OriginClass::FoundElsewhere,

@@ -297,7 +297,7 @@ impl<'a> CallJudge<'a> {
             }
             _ => {
                 let found = self.known.origin_of_found(evidence, provenance, shown, role);
-                self.known.origin_of_read(planned, leaf, found, provenance, role)
+                self.known.origin_of_read(planned, (&leaf.at, leaf.value, leaf.written), found, provenance, role)
             }
         };
         let stated = leaf.written.filter(|_| leaf.is_changed()).filter(|written| evidence.stated.has(written));
