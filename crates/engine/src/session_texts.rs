@@ -146,7 +146,11 @@ mod tests {
         let texts = SessionTexts::default();
         let by_name = serde_json::to_value(&texts).unwrap();
         for (name, text) in by_name.as_object().unwrap() {
-            let start = if ["instructions", "conversation"].contains(&name.as_str()) { "" } else { "System notice: " };
+            let start = if ["instructions", "conversation", "mandate"].contains(&name.as_str()) {
+                ""
+            } else {
+                "System notice: "
+            };
             let text = text.as_str().unwrap();
             assert!(!text.is_empty() && text.starts_with(start) && !text.contains("=="), "{name}: {text:?}");
         }

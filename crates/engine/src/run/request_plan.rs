@@ -252,7 +252,8 @@ impl Run {
         for fix in fixes.iter().filter(|fix| fix.kind == PlanFixKind::Value) {
             let corrected = self.state.planning.corrected_values.entry(fix.step.clone()).or_default();
             let separator = if corrected.is_empty() { "" } else { "; " };
-            *corrected += &format!("{separator}corrected the value `{}` of the plan to `{}`", fix.before, fix.after);
+            let change = format!("{separator}corrected the value `{}` of the plan to `{}`", fix.before, fix.after);
+            corrected.push_str(&change);
         }
     }
 

@@ -1,7 +1,7 @@
 //! The mandate: with the guard on, a model says what the messages of the user need to change, before it reads anything.
 
 use reknit_model_api::{Message, ModelAnswer, ModelRequest, Role, Temperature};
-use reknit_protocol::{SideEffect, Value};
+use reknit_protocol::{Object, SideEffect, Value};
 
 use super::Session;
 use super::call::Callee;
@@ -42,7 +42,7 @@ impl Session {
         let tools: Vec<String> = tools
             .map(|tool| {
                 let parameters = tool.schema.get("properties").and_then(Value::as_object);
-                let names: Vec<&str> = parameters.into_iter().flat_map(|names| names.keys()).collect();
+                let names: Vec<&str> = parameters.into_iter().flat_map(Object::keys).collect();
                 let description: String =
                     tool.description.lines().next().unwrap_or_default().chars().take(MAX_DESCRIPTION).collect();
                 format!("- {}({}): {description}", tool.name, names.join(", "))
@@ -94,7 +94,7 @@ impl Session {
             Some(times) => Some(times.to_string().parse().ok()?),
         };
         let sources = |value: &Value| -> Vec<String> {
-            let names = value.as_array().map_or_else(|| std::slice::from_ref(value), |names| names);
+            let names = value.as_array().unwrap_or_else(|| std::slice::from_ref(value));
             names.iter().filter_map(|name| self.capability_of(name.as_str()?)).collect()
         };
         let from = entry.get("from").and_then(Value::as_object);

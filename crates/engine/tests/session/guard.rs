@@ -6,6 +6,7 @@ use reknit_engine::{
     Effect, EventKind, GuardLevel, Mandate, Permission, Plans, Policy, Question, SessionRecord, SessionStarted,
     TrustRule,
 };
+use reknit_model_api::Message;
 use reknit_plan::{CatalogueEntry, CatalogueTool};
 use reknit_protocol::{Capability, SideEffect};
 
@@ -24,7 +25,7 @@ fn guarded(level: GuardLevel, input: &str, trust: &[TrustRule], mandate: Option<
         capabilities,
     };
     let mut begun = started();
-    begun.input = input.to_owned();
+    input.clone_into(&mut begun.input);
     let catalogue = Arc::make_mut(&mut begun.catalogue);
     catalogue.tools = vec![
         tool(
@@ -125,7 +126,7 @@ fn a_trusted_result_and_a_source_that_the_mandate_names_may_name_a_target() {
         after_reading(begun, ("files__read", text), PAY_EVE)
     };
     let (field, text) = (r#"{"iban": "DE99999999"}"#, MAIL.1);
-    assert_eq!(pay(&[trust.clone()], None, field), "sent");
+    assert_eq!(pay(std::slice::from_ref(&trust), None, field), "sent");
     assert_eq!(pay(&[trust], None, text), NOT_STATED, "another field");
     assert_eq!(pay(&[], mandate(None, &["files/read"]), field), "sent");
     let line = r#""Bill of Eve\nAccount: DE99999999\n""#;
@@ -205,7 +206,7 @@ fn a_model_states_the_mandate_before_it_reads_anything_and_sees_no_result() {
     let mut driver = asked("Pay the bill.");
     let question = driver.asked().2;
     assert_eq!(purpose(&driver), "mandate");
-    let text = question.messages.iter().map(|message| message.text()).collect::<Vec<_>>().join("\n");
+    let text = question.messages.iter().map(Message::text).collect::<Vec<_>>().join("\n");
     assert!(text.contains("bank__pay") && text.contains("Pay the bill.") && question.tools.is_empty(), "{text}");
     driver.answer(saying(PAY_ONCE));
     assert_eq!(purpose(&driver), "agent_turn");
