@@ -1,4 +1,4 @@
-//! `[session]`.
+//! `[session]` and `[guard]`.
 
 use std::collections::BTreeSet;
 
@@ -112,6 +112,7 @@ pub(crate) fn cases() -> Vec<Case> {
             purposes,
             ("AgentTurn", "AgentTurn ErrorAnalysis SemanticRetry"),
         ),
+        case("guard.level", "\"targets\"", busy, purposes, ("AgentTurn", "AgentTurn Mandate")),
         case("session.text-calls", "false", writes_calls, |observed| observed.log.calls.len().to_string(), ("9", "0")),
         case("session.text-answers", "true", writes_text, |observed| observed.log.asks.len().to_string(), ("6", "1")),
         case("session.result-bytes", "2048", busy, result_size, ("8 KB", "3 KB")),
