@@ -84,9 +84,15 @@ impl Session {
     fn read_mandate(&self, text: &str) -> Option<Mandate> {
         let read = reknit_salvage::read(text, &reknit_salvage::ReadOptions::default()).ok()?;
         let entries = read.value.as_array()?;
-        entries.iter().map(|entry| self.read_permission(entry)).collect::<Option<Vec<_>>>().map(Mandate)
+        let is_known = |entry: &&Value| {
+            let name = entry.get("tool").and_then(Value::as_str);
+            name.is_none_or(|name| self.capability_of(name).is_some())
+        };
+        let permissions = entries.iter().filter(is_known).map(|entry| self.read_permission(entry));
+        permissions.collect::<Option<Vec<_>>>().map(Mandate)
     }
 
+    /// Fails if the entry has another form than it was asked for.
     fn read_permission(&self, entry: &Value) -> Option<Permission> {
         let capability = self.capability_of(entry.get("tool")?.as_str()?)?;
         let times = match entry.get("times") {

@@ -234,6 +234,13 @@ fn an_answer_that_names_no_mandate_permits_nothing_and_the_next_message_asks_aga
     assert_eq!(outcome(&driver), OUTSIDE);
 
     let mut driver = asked("Look.");
+    driver.answer(saying(r#"[{"tool": "no_such_tool"}, {"tool": "bank__stop", "times": 1}]"#));
+    driver.answer(calling(&[(MAIL.0, "{}")]));
+    driver.reply_all(MAIL.1);
+    driver.answer(calling(&[("bank__stop", "{}")]));
+    assert_eq!(outcome(&driver), "sent", "a tool that does not exist permits nothing, and takes nothing away");
+
+    let mut driver = asked("Look.");
     driver.answer(saying("[]"));
     driver.answer(calling(&[(MAIL.0, "{}")]));
     driver.reply_all(r#"{"account": "DE99999999"}"#);
