@@ -1,8 +1,9 @@
 //! The paths that a session can take, and its signals.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use reknit_engine::{AgentMending, Event, EventKind, PLAN_TOOL, Plans, SessionStarted, SubAgent};
+use reknit_engine::{AgentMending, Event, EventKind, GuardLevel, PLAN_TOOL, Plans, SessionStarted, SubAgent};
 use reknit_model_api::{ErrorClass, ModelFailure};
 use reknit_telemetry::{Signal, Span};
 
@@ -40,6 +41,18 @@ fn a_mended_call() -> Vec<Event> {
     play.now_ms += 10;
     play.reply("turn-1/call-1/call/2", 200, "{}");
     play.now_ms += 10;
+    play.answer(reporting("done"));
+    play.events
+}
+
+/// A model that cannot be reached first, and then says what the agent may change.
+fn a_mandate() -> Vec<Event> {
+    let mut started = with_rules(|_| {});
+    Arc::make_mut(&mut started.policy).effects.guard = GuardLevel::Targets;
+    let mut play = TestDriver::begin(started);
+    play.fail_with(ErrorClass::NetworkError);
+    play.answer(saying(r#"[{"tool": "shop__order", "times": 1}]"#));
+    play.good_turn();
     play.answer(reporting("done"));
     play.events
 }
@@ -185,6 +198,7 @@ pub(crate) fn session_paths() -> Vec<(&'static str, Vec<Event>, Vec<&'static str
     vec![
         ("a long session", a_long_session(), [&called[..], &["ai_agent_retry_collapse_total"]].concat()),
         ("a mended call", a_mended_call(), [&called[..], &mended].concat()),
+        ("a mandate", a_mandate(), called.clone()),
         ("a rejected key", a_rejected_key(), asked.to_vec()),
         ("a report in text", a_report_in_text(), answered.clone()),
         ("an unavailable target", an_unavailable_target(), answered.clone()),
