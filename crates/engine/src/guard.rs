@@ -109,7 +109,7 @@ impl fmt::Display for Mandate {
 /// Who says the value of a call, beside the model that wrote it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum ReadOrigin {
+pub(crate) enum ResultOrigin {
     /// Some result, as a part of it or as a field that nothing vouches for.
     AnyResult,
     /// The same service, as a whole field or line.
@@ -127,7 +127,7 @@ pub(crate) struct Earlier {
     /// What the person wrote. Nothing else is stated.
     pub(crate) person: Vec<String>,
     /// The values of its calls that a result has, by [`Earlier::key`].
-    pub(crate) values: BTreeMap<String, ReadOrigin>,
+    pub(crate) values: BTreeMap<String, ResultOrigin>,
     /// The steps that no permission is left for.
     pub(crate) outside: BTreeSet<String>,
     /// The addresses in its calls that contain a value of a result and are none themselves.

@@ -11,7 +11,7 @@ use reknit_protocol::{Number, Path, StepId, Value};
 
 use super::knowledge::Knowledge;
 use crate::gate::{OriginClass, ParameterRole, StatedText, key_path};
-use crate::guard::{Earlier, ReadOrigin, SHORTEST_CARRIED};
+use crate::guard::{Earlier, ResultOrigin, SHORTEST_CARRIED};
 use crate::synthesis::numbers_in_text::{self, has_words, visit_scalars};
 use crate::synthesis::used_numbers::WORDS;
 
@@ -113,7 +113,7 @@ impl<'a> Knowledge<'a> {
     }
 
     /// The origin of a value that an agent wrote after it had read data, by what it had read.
-    pub(super) fn origin_of_read(
+    pub(super) fn origin_in_results(
         &self,
         planned: &PlannedStep,
         (at, value, written): (&Path, Option<&Value>, Option<&Value>),
@@ -135,11 +135,11 @@ impl<'a> Knowledge<'a> {
         }
         let known = |value: &Value| earlier.values.get(&Earlier::key(callee, &parameter, value)).copied();
         match value.and_then(known).or_else(|| written.and_then(known)) {
-            Some(ReadOrigin::Vouched) => OriginClass::FoundIssued,
-            Some(ReadOrigin::SameService) if value.is_some_and(|value| can_be_issued(value, role)) => {
+            Some(ResultOrigin::Vouched) => OriginClass::FoundIssued,
+            Some(ResultOrigin::SameService) if value.is_some_and(|value| can_be_issued(value, role)) => {
                 OriginClass::FoundIssued
             }
-            Some(ReadOrigin::SameService | ReadOrigin::AnyResult) => OriginClass::FoundElsewhere,
+            Some(ResultOrigin::SameService | ResultOrigin::AnyResult) => OriginClass::FoundElsewhere,
             None => found,
         }
     }

@@ -135,9 +135,6 @@ impl<'a> CallJudge<'a> {
         if self.known.planning.earlier.outside.contains(self.written_id(planned).as_str()) {
             return true;
         }
-        if self.known.is_after_data() {
-            return false;
-        }
         let is_same = |first: &PlannedStep| first.tool == planned.tool && first.capability == planned.capability;
         let mut first = self.known.plan.steps.iter().filter(|step| !self.known.is_of_second_plan(step));
         self.known.is_of_second_plan(planned) && !first.any(is_same)
@@ -297,7 +294,7 @@ impl<'a> CallJudge<'a> {
             }
             _ => {
                 let found = self.known.origin_of_found(evidence, provenance, shown, role);
-                self.known.origin_of_read(planned, (&leaf.at, leaf.value, leaf.written), found, provenance, role)
+                self.known.origin_in_results(planned, (&leaf.at, leaf.value, leaf.written), found, provenance, role)
             }
         };
         let stated = leaf.written.filter(|_| leaf.is_changed()).filter(|written| evidence.stated.has(written));
@@ -324,7 +321,10 @@ impl<'a> CallJudge<'a> {
             origin,
             difference,
             stated: stated.filter(|_| !is_moved).map(text_of),
-            carries_results: self.known.policy().effects.guard.is_on() && self.known.carries_results(evidence, shown),
+            // What was written before anything was read carries nothing out of it.
+            carries_results: self.known.policy().effects.guard.is_on()
+                && !matches!(origin, OriginClass::Literal | OriginClass::Person)
+                && self.known.carries_results(evidence, shown),
             is_refused_elsewhere: reference_to(&leaf.at, &comparison.referred) == Referred::Others,
             nearly_stated,
         })

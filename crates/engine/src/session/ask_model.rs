@@ -32,7 +32,7 @@ impl Session {
         if let Some(reason) = self.state.ending.final_turn_reason {
             self.record_final_turn(reason);
         }
-        self.state.current.asks_mandate = self.needs_mandate();
+        self.state.current.asks_for_mandate = self.needs_mandate();
         self.begin_attempt();
     }
 
@@ -217,12 +217,12 @@ impl Session {
     }
 
     fn purpose(&self) -> Purpose {
-        if self.asks_mandate() { Purpose::Mandate } else { Purpose::AgentTurn }
+        if self.asks_for_mandate() { Purpose::Mandate } else { Purpose::AgentTurn }
     }
 
     /// The question, regardless of the target.
     pub(super) fn question(&self) -> ModelRequest {
-        if self.asks_mandate() {
+        if self.asks_for_mandate() {
             return self.mandate_question();
         }
         let rules = &self.started.rules;

@@ -120,7 +120,7 @@ impl Session {
     }
 
     fn on_answer(&mut self, answer: &ModelAnswer) {
-        if self.asks_mandate() {
+        if self.asks_for_mandate() {
             return self.on_mandate(answer);
         }
         let (kind, mut classified) = self.classify(answer);

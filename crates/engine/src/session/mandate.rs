@@ -18,8 +18,8 @@ const MAX_DESCRIPTION: usize = 100;
 
 impl Session {
     /// Whether the next question is for the mandate. The final turn has no calls.
-    pub(super) fn asks_mandate(&self) -> bool {
-        self.state.current.asks_mandate && !self.is_final_turn()
+    pub(super) fn asks_for_mandate(&self) -> bool {
+        self.state.current.asks_for_mandate && !self.is_final_turn()
     }
 
     /// Whether a turn begins with it: nobody has said what the agent may change for this message, and it can change something.
@@ -76,7 +76,7 @@ impl Session {
         // A later message adds to what the earlier ones need.
         self.state.calls.mandate.get_or_insert_default().0.extend(new.0);
         self.state.calls.mandates_asked = self.state.follow_ups.len() + 1;
-        self.state.current.asks_mandate = false;
+        self.state.current.asks_for_mandate = false;
         self.state.rotation.restart();
         self.begin_attempt();
     }

@@ -15,7 +15,7 @@ use super::stored_results::READ_TOOL;
 use crate::answer::{Outcome, StepReport};
 use crate::event::EventKind;
 use crate::gate::{StatedText, key_path};
-use crate::guard::{Earlier, Mandate, ReadOrigin, SHORTEST_CARRIED, plain_text};
+use crate::guard::{Earlier, Mandate, ResultOrigin, SHORTEST_CARRIED, plain_text};
 use crate::policy::SideEffectPolicy;
 use crate::synthesis::numbers_in_text::{has_words, visit_scalars};
 
@@ -200,7 +200,7 @@ impl<'a> ReadResult<'a> {
     }
 
     /// Who says a value that this result has; `None` if it does not have it.
-    fn origin(&self, tool: &str, value: &Value, is_named: bool, effects: &SideEffectPolicy) -> Option<ReadOrigin> {
+    fn origin(&self, tool: &str, value: &Value, is_named: bool, effects: &SideEffectPolicy) -> Option<ResultOrigin> {
         let text = plain_text(value);
         let is_field = self.fields.contains(&text);
         if text.is_empty() || !is_field && !has_words(&self.text, &text.to_lowercase()) {
@@ -210,9 +210,9 @@ impl<'a> ReadResult<'a> {
         let is_vouched = !of_tool.is_empty() && effects.trusts(of_tool, of_capability, &self.value, value)
             || is_named && (is_field || self.is_only_candidate(&text));
         Some(match is_vouched {
-            true => ReadOrigin::Vouched,
-            false if is_field && of_tool == tool => ReadOrigin::SameService,
-            false => ReadOrigin::AnyResult,
+            true => ResultOrigin::Vouched,
+            false if is_field && of_tool == tool => ResultOrigin::SameService,
+            false => ResultOrigin::AnyResult,
         })
     }
 

@@ -78,7 +78,7 @@ pub(super) struct Turn {
     pub(super) max_output_tokens: u32,
     /// Whether the model is asked first for what the agent may change.
     #[serde(skip_serializing_if = "is_default")]
-    pub(super) asks_mandate: bool,
+    pub(super) asks_for_mandate: bool,
 }
 
 /// How the session comes to its end, and what is reported if no report is accepted.

@@ -43,7 +43,8 @@ impl StoredResults {
         format!("{REFERENCE_PREFIX}{}`, {bytes} bytes; read or search it with `{READ_TOOL}`) {outline}", index + 1)
     }
 
-    /// The stored text that a reference is for, or the text itself. Whoever writes a reference into a result of his own learns nothing.
+    /// The stored text that a reference is for, or the text itself. A tool that returns such a reference gets the stored text attributed
+    /// to it, which it could have returned as well.
     pub(super) fn full_text<'a>(&'a self, text: &'a str) -> &'a str {
         let number = text.strip_prefix(REFERENCE_PREFIX).and_then(|rest| rest.split_once('`')?.0.parse::<usize>().ok());
         let stored = number.and_then(|number| self.0.get(number.checked_sub(1)?));

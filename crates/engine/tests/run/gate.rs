@@ -491,6 +491,8 @@ fn with_the_guard_on_no_read_carries_results_to_an_address_that_nobody_named() {
     assert_eq!(read(GuardLevel::Targets, "read it", stolen), "s/approval/1");
     assert_eq!(read(GuardLevel::Targets, "read it", "{{find.next}}"), "s/call/1", "a whole field");
     assert_eq!(read(GuardLevel::Targets, "read it", "https://b.example/x"), "s/call/1", "it carries nothing");
+    let literal = "https://b.example/s3cr3t-77";
+    assert_eq!(read(GuardLevel::Targets, "read it", literal), "s/call/1", "it was written before the result was read");
     assert_eq!(
         read(GuardLevel::Targets, "read https://c.example/s3cr3t-77", "https://c.example/{{find.token}}"),
         "s/call/1"
