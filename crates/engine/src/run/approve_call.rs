@@ -250,7 +250,8 @@ impl CallJudge<'_> {
         if is_default(&self.known.policy().approvals) && !planned.controls.approve {
             return Ok(None);
         }
-        let reasons = self.reasons_to_ask(planned, &self.known.next_call(index)?);
+        let call = self.known.call_of(planned, &self.known.steps.get(index)?.parameters);
+        let reasons = self.reasons_to_ask(planned, &call);
         let is_held = !reasons.is_empty() && !self.is_approved(index)? && !self.is_in_approved_plan(index)?;
         Ok(is_held.then(|| reasons.join("; ")))
     }

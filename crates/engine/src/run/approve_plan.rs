@@ -8,11 +8,11 @@ use reknit_mend::PeoplePolicy;
 use reknit_plan::{INPUTS, ITEM, PlannedStep, StepIndex};
 use reknit_protocol::{EffectId, EffectKind, EffectOwner, Object, SideEffect, StepId, Value};
 
-use super::Run;
 use super::approve_call::new_question;
 use super::knowledge::{CallJudge, StepContext};
 use super::stage::Stage;
 use super::state::PlanApproval;
+use super::{Run, planned};
 use crate::answer::StepApproval;
 use crate::approval_rules::AskScope;
 use crate::effect::{PreviewedCall, Question};
@@ -157,9 +157,8 @@ impl CallJudge<'_> {
         let is_shown = step.correction == 0 && step.provenance.iter().all(|(_, origin)| is_previewed(origin));
         // Whoever writes a rule wants to judge the values that it is about.
         let has_unseen_value = step.provenance.iter().any(|(_, origin)| has_result(origin));
-        Ok(is_approved
-            && is_shown
-            && !(has_unseen_value && self.known.policy().approvals.has_rule_for(&self.known.next_call(index)?)))
+        let call = self.known.call_of(planned(self.known.plan, index)?, &step.parameters);
+        Ok(is_approved && is_shown && !(has_unseen_value && self.known.policy().approvals.has_rule_for(&call)))
     }
 }
 

@@ -9,7 +9,7 @@ use reknit_mend::CallFault;
 use reknit_plan::{INPUTS, PlannedStep};
 use reknit_protocol::{Number, Path, StepId, Value};
 
-use super::knowledge::Knowledge;
+use super::knowledge::StepContext;
 use crate::gate::{OriginClass, ParameterRole, StatedText, key_path};
 use crate::guard::{Earlier, ResultOrigin, SHORTEST_CARRIED};
 use crate::synthesis::numbers_in_text::{self, has_words, visit_scalars};
@@ -35,7 +35,7 @@ struct Sources {
     known: KnownValues,
 }
 
-impl<'a> Knowledge<'a> {
+impl<'a> StepContext<'a> {
     /// Whether a model wrote the calls after it had read data, with the guard on.
     pub(super) fn is_after_data(&self) -> bool {
         self.policy().effects.guard.is_on() && self.planning.earlier.has_read

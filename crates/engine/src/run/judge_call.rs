@@ -9,7 +9,7 @@ use reknit_protocol::{Object, Path, SideEffect, StepId, Value};
 
 use super::correction::{Correction, JudgedChange, changed_text};
 use super::evidence::Evidence;
-use super::knowledge::{CallJudge, Reports};
+use super::knowledge::{CallJudge, Knowledge, Reports};
 use super::parameter_leaves::{Leaf, collect, compare_with_replaced, display_path, is_other_value, top_level};
 use super::planned;
 use super::repair_by_rules::facts_about;
@@ -116,20 +116,22 @@ impl StepMachine<'_> {
     }
 }
 
-impl<'a> CallJudge<'a> {
+impl Knowledge<'_> {
     /// What the gate says about the call that a step would make next.
     pub(super) fn judge_next_call(&self, index: StepIndex) -> Decided<GateVerdict> {
-        let refusal = if self.known.is_avoided(index)? {
+        let refusal = if self.is_avoided(index)? {
             "not made: an earlier call with the same arguments may have happened"
-        } else if let (true, _) = self.known.denied_like(index)? {
+        } else if let (true, _) = self.denied_like(index)? {
             "not made: a person denied the same call in this session"
         } else {
-            return self.judge_call(index);
+            return self.judge().judge_call(index);
         };
-        let class = self.known.side_effect(planned(self.known.plan, index)?);
+        let class = self.side_effect(planned(self.plan, index)?);
         Ok(judge(&ProposedCall { class, refusal: Some(refusal.to_owned()), ..ProposedCall::default() }))
     }
+}
 
+impl<'a> CallJudge<'a> {
     /// Whether only a second plan has the capability of a step, or the mandate of the agent does not cover it.
     fn is_outside_mandate(&self, planned: &'a PlannedStep) -> bool {
         if self.known.planning.earlier.outside.contains(self.written_id(planned).as_str()) {

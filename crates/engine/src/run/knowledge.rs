@@ -77,13 +77,13 @@ impl<'a> Deref for Knowledge<'a> {
 /// Whether a call may be sent, and what a person has to approve.
 #[derive(Clone, Copy)]
 pub(super) struct CallJudge<'a> {
-    pub(super) known: Knowledge<'a>,
+    pub(super) known: StepContext<'a>,
 }
 
 /// What became of the steps, for the answer and for people.
 #[derive(Clone, Copy)]
 pub(super) struct Reports<'a> {
-    pub(super) known: Knowledge<'a>,
+    pub(super) known: StepContext<'a>,
 }
 
 /// What a second plan may do.
@@ -130,7 +130,7 @@ impl<'a> PlanContext<'a> {
     }
 }
 
-impl<'a> Knowledge<'a> {
+impl<'a> StepContext<'a> {
     pub(super) fn judge(self) -> CallJudge<'a> {
         CallJudge { known: self }
     }
@@ -138,7 +138,9 @@ impl<'a> Knowledge<'a> {
     pub(super) fn reports(self) -> Reports<'a> {
         Reports { known: self }
     }
+}
 
+impl<'a> Knowledge<'a> {
     pub(super) fn second_plan(self) -> SecondPlan<'a> {
         SecondPlan { known: self }
     }

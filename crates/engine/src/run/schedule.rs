@@ -9,9 +9,8 @@ use reknit_protocol::{
     CallTool, CapabilityName, EffectId, EffectKind, Object, SideEffect, StepId, ToolName, Value, join_first,
 };
 
-use super::call_control::next_call;
 use super::call_repair::CallRepair;
-use super::knowledge::{Knowledge, PlanContext, read_call};
+use super::knowledge::{PlanContext, StepContext, read_call};
 use super::parameter_leaves::display_path;
 use super::resolve_parameters::found_names;
 use super::resolve_parameters::unbound_message;
@@ -327,7 +326,7 @@ impl StepMachine<'_> {
 
     /// Starts the call of a queued step, if the budget lasts.
     fn leave_queue(&mut self) -> Decided {
-        let verdict = self.known().judge().judge_next_call(self.index)?;
+        let verdict = self.known().judge_next_call(self.index)?;
         if let GateVerdict::Refuse(findings) = &verdict {
             let (reason, is_denied) = (joined(findings), self.known().denied_like(self.index)?.0);
             self.step_mut()?.approval.withheld |= is_denied;
@@ -411,7 +410,7 @@ impl PlanContext<'_> {
     }
 }
 
-impl Knowledge<'_> {
+impl StepContext<'_> {
     /// Why a call that changes something is not sent with these dates, unless a person approved it: a tool could only guess which
     /// days they are.
     fn unreadable_dates(&self, index: StepIndex, planned: &PlannedStep) -> Decided<Option<CallFault>> {
@@ -425,10 +424,5 @@ impl Knowledge<'_> {
         }
         let message = format!("the parameters have dates that can be misread: {}", join_first(&problems));
         Ok(Some(CallFault::local(message)))
-    }
-
-    /// The call that a step would make next.
-    pub(super) fn next_call(&self, index: StepIndex) -> Decided<CallTool> {
-        Ok(next_call(self.started, planned(self.plan, index)?, self.steps.get(index)?, self.clock))
     }
 }
