@@ -1,7 +1,7 @@
 //! Error responses of servers.
 
 use reknit_model_api::{ErrorClass, FailureEvidence, ModelFailure, classify_with_provider_names};
-use reknit_protocol::{RetryAfter, Value};
+use reknit_protocol::{Object, RetryAfter, Value};
 
 use crate::gemini;
 use crate::json::{at, list, parse, text};
@@ -13,7 +13,10 @@ const QUOTA_WAIT_MS: u64 = 24 * 60 * 60 * 1000;
 #[derive(Debug)]
 pub(crate) struct ErrorResponse {
     pub(crate) evidence: FailureEvidence,
+    /// The longest wait that the body asks for.
     retry_after: Option<RetryAfter>,
+    /// The wait until a rate limit resets, as a router repeats it of its provider.
+    until_reset: Option<RetryAfter>,
 }
 
 impl ErrorResponse {
@@ -22,7 +25,7 @@ impl ErrorResponse {
         let Some(json) = parse(body) else {
             let message = plain_message(&String::from_utf8_lossy(body));
             let evidence = FailureEvidence { status, message, ..FailureEvidence::default() };
-            return Self { evidence, retry_after: None };
+            return Self { evidence, retry_after: None, until_reset: None };
         };
         // Some servers wrap the object in an array.
         let json = json.as_array().and_then(<[Value]>::first).unwrap_or(&json);
@@ -30,13 +33,18 @@ impl ErrorResponse {
         if let WireFormat::Gemini(_) = wire {
             evidence.code = gemini::specific_code(json).or(evidence.code);
         }
-        Self { evidence, retry_after: RetryAfter::longest(waits(json, now_ms)) }
+        let headers = repeated_headers(json);
+        let repeated = |name: &str| headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+        let in_body = |wait: RetryAfter| RetryAfter { origin: format!("error.metadata.headers.{}", wait.origin), ..wait };
+        let requested = waits(json, now_ms).chain(RetryAfter::from_headers(repeated, now_ms).map(in_body));
+        let until_reset = RetryAfter::until_reset(repeated, now_ms).map(in_body);
+        Self { evidence, retry_after: RetryAfter::longest(requested), until_reset }
     }
 
     /// The failure, with the message not sanitized yet.
     ///
-    /// After a rate limit every header about rate limits counts; otherwise only `retry-after`, because the others are part
-    /// of every response.
+    /// The wait that the server asks for counts. If it asks for none after a rate limit, the limit that was hit says when it
+    /// resets; headers about limits are part of every response, and mean nothing after other errors.
     pub(crate) fn into_failure<'h>(
         self,
         wire: &WireFormat,
@@ -45,10 +53,9 @@ impl ErrorResponse {
     ) -> ModelFailure {
         let class = classify_with_provider_names(&self.evidence, wire.error_names());
         let limited = class == ErrorClass::RateLimit;
-        let relevant =
-            |name: &str| header(name).filter(|_| limited || name.starts_with("retry-after") || name == "date");
-        let in_headers = RetryAfter::from_headers(relevant, now_ms);
-        let retry_after = RetryAfter::longest(in_headers.into_iter().chain(self.retry_after));
+        let requested = RetryAfter::from_headers(&header, now_ms).into_iter().chain(self.retry_after);
+        let until_reset = || RetryAfter::until_reset(&header, now_ms).or(self.until_reset).filter(|_| limited);
+        let retry_after = RetryAfter::longest(requested).or_else(until_reset);
         let is_long = retry_after.as_ref().is_some_and(|retry_after| retry_after.ms >= QUOTA_WAIT_MS);
         let class = if limited && is_long { ErrorClass::QuotaExceeded } else { class };
         let (retry_after_ms, retry_after_from) = retry_after.map(|wait| (wait.ms, wait.origin)).unzip();
@@ -94,11 +101,9 @@ fn waits(json: &Value, now_ms: u64) -> impl Iterator<Item = RetryAfter> {
     const PLACES: &[&[&str]] = &[&[], &["error"], &["error", "metadata"]];
     const FIELDS: &[(&str, &str)] =
         &[("retry_after", ""), ("retryAfter", ""), ("retry_after_ms", "ms"), ("retryAfterMs", "ms")];
-    const HEADERS: &[&[&str]] =
-        &[&["error", "metadata", "headers", "Retry-After"], &["error", "metadata", "headers", "X-RateLimit-Reset"]];
     let fields =
         PLACES.iter().flat_map(|place| FIELDS.iter().map(move |(name, unit)| ([*place, &[*name]].concat(), *unit)));
-    let stated = fields.chain(HEADERS.iter().map(|path| (path.to_vec(), ""))).filter_map(move |(path, unit)| {
+    let stated = fields.filter_map(move |(path, unit)| {
         let text = match at(json, &path)? {
             Value::String(text) if text.trim().parse::<f64>().is_ok() => format!("{}{unit}", text.trim()),
             Value::String(text) => text.clone(),
@@ -110,6 +115,18 @@ fn waits(json: &Value, now_ms: u64) -> impl Iterator<Item = RetryAfter> {
     // Google's detail, which its API for clients of OpenAI has, too.
     let delays = list(json, &["error", "details"]).iter().filter_map(|detail| text(detail, &["retryDelay"]));
     stated.chain(delays.filter_map(move |delay| RetryAfter::from_text(delay, "RetryInfo", now_ms)))
+}
+
+/// The headers of the provider that a router repeats in its body, with names in lower case.
+fn repeated_headers(json: &Value) -> Vec<(String, String)> {
+    let headers = at(json, &["error", "metadata", "headers"]).and_then(Value::as_object);
+    let text = |value: &Value| match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    };
+    let headers = headers.into_iter().flat_map(Object::iter);
+    headers.filter_map(|(name, value)| Some((name.to_ascii_lowercase(), text(value)?))).collect()
 }
 
 /// The text as it is; of an HTML page only its title.
@@ -192,15 +209,35 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_wait_is_kept_with_its_origin_and_a_wait_of_days_is_an_exceeded_quota() {
+    fn the_wait_that_the_server_asks_for_is_kept_with_its_origin_and_a_wait_of_days_is_an_exceeded_quota() {
         let resets = ("x-ratelimit-reset-tokens", "6m0s");
+        let (spent, left) = (("x-ratelimit-remaining-tokens", "0"), ("x-ratelimit-remaining-tokens", "40"));
+        let router = |left: u8| {
+            format!(
+                r#"{{"error":{{"message":"no","metadata":{{"headers":{{"X-RateLimit-Reset":"30","X-RateLimit-Remaining":"{left}"}}}}}}}}"#
+            )
+        };
         for (status, headers, body, expected) in [
             (
                 429,
-                &[("retry-after", "2"), resets][..],
+                &[("retry-after", "2"), resets, spent][..],
+                "",
+                "rate limited (HTTP 429); asks to wait 2 s by retry-after",
+            ),
+            (
+                429,
+                &[resets, spent],
                 "",
                 "rate limited (HTTP 429); asks to wait 360 s by x-ratelimit-reset-tokens",
             ),
+            (429, &[resets, left], "", "rate limited (HTTP 429)"),
+            (
+                429,
+                &[],
+                &router(0),
+                "rate limited (HTTP 429): no; asks to wait 30 s by error.metadata.headers.x-ratelimit-reset",
+            ),
+            (429, &[], &router(3), "rate limited (HTTP 429): no"),
             (500, &[("retry-after", "2"), resets], "", "network error (HTTP 500); asks to wait 2 s by retry-after"),
             (500, &[resets], "", "network error (HTTP 500)"),
             (

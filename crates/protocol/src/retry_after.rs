@@ -16,41 +16,60 @@ pub struct RetryAfter {
 const SECONDS: f64 = 1000.0;
 const MILLIS: f64 = 1.0;
 
-/// The headers that ask for a wait, in lower case, with the unit of a bare number.
-const HEADERS: &[(&str, f64)] = &[
+/// The headers in which a server asks for a wait, in lower case, with the unit of a bare number.
+const REQUESTS: &[(&str, f64)] = &[
     ("retry-after", SECONDS),
     ("retry-after-ms", MILLIS),
     ("x-ms-retry-after-ms", MILLIS),
     ("x-retry-after", SECONDS),
-    ("ratelimit-reset", SECONDS),
     ("x-ratelimit-retry-after", SECONDS),
-    ("x-ratelimit-reset", SECONDS),
-    ("x-ratelimit-reset-requests", SECONDS),
-    ("x-ratelimit-reset-tokens", SECONDS),
-    ("anthropic-ratelimit-requests-reset", SECONDS),
-    ("anthropic-ratelimit-tokens-reset", SECONDS),
-    ("anthropic-ratelimit-input-tokens-reset", SECONDS),
-    ("anthropic-ratelimit-output-tokens-reset", SECONDS),
+];
+
+/// The headers that say when a rate limit resets, in lower case, each with the header that says what is left of the limit.
+const LIMITS: &[(&str, &str)] = &[
+    ("ratelimit-reset", "ratelimit-remaining"),
+    ("x-ratelimit-reset", "x-ratelimit-remaining"),
+    ("x-ratelimit-reset-requests", "x-ratelimit-remaining-requests"),
+    ("x-ratelimit-reset-tokens", "x-ratelimit-remaining-tokens"),
+    ("anthropic-ratelimit-requests-reset", "anthropic-ratelimit-requests-remaining"),
+    ("anthropic-ratelimit-tokens-reset", "anthropic-ratelimit-tokens-remaining"),
+    ("anthropic-ratelimit-input-tokens-reset", "anthropic-ratelimit-input-tokens-remaining"),
+    ("anthropic-ratelimit-output-tokens-reset", "anthropic-ratelimit-output-tokens-remaining"),
 ];
 
 impl RetryAfter {
-    /// The longest wait that the headers ask for. `now_ms` is the current time in milliseconds since 1970.
+    /// The longest wait that the headers ask for. `now_ms` is the current time in milliseconds since 1970. A header that only says
+    /// when a rate limit resets asks for none: see [`RetryAfter::until_reset`].
     ///
     /// A header may hold a number of seconds or milliseconds, a duration such as `6m0s`, a Unix time in seconds or
     /// milliseconds, or a date. Points in time are compared with the `date` header of the server if there is one, so
     /// that clock skew does no harm; one in the past means a wait of zero. A header that cannot be parsed is ignored.
     pub fn from_headers<'a>(header: impl Fn(&str) -> Option<&'a str>, now_ms: u64) -> Option<Self> {
-        let now_ms = header("date").and_then(date::parse).unwrap_or(now_ms);
-        let waits = HEADERS.iter().filter_map(|(name, unit)| {
-            let ms = parse_wait(header(name)?, *unit, now_ms)?;
-            Some(Self { ms, origin: (*name).to_owned() })
-        });
-        Self::longest(waits)
+        let now_ms = server_time(&header, now_ms);
+        Self::longest(REQUESTS.iter().filter_map(|(name, unit)| Self::in_header(&header, name, *unit, now_ms)))
     }
 
-    /// Whether a wait of this origin was asked for by a header; otherwise a body asked for it.
+    /// The wait until the rate limit resets that a refused request has hit: one of which nothing is left. Every limit has its
+    /// header, and those of the others may be hours away. If no header says what is left of a limit, the first that resets counts.
+    pub fn until_reset<'a>(header: impl Fn(&str) -> Option<&'a str>, now_ms: u64) -> Option<Self> {
+        let now_ms = server_time(&header, now_ms);
+        let reset = |(name, remaining): &(&str, &str)| {
+            let left = header(remaining).and_then(|left| left.trim().parse::<f64>().ok());
+            Some((Self::in_header(&header, name, SECONDS, now_ms)?, left))
+        };
+        let resets = || LIMITS.iter().filter_map(reset);
+        let hit = resets().filter(|(_, left)| left.is_some_and(|left| left <= 0.0)).map(|(wait, _)| wait);
+        let unknown = || resets().filter(|(_, left)| left.is_none()).map(|(wait, _)| wait);
+        Self::longest(hit).or_else(|| unknown().min_by_key(|wait| wait.ms))
+    }
+
+    fn in_header<'a>(header: impl Fn(&str) -> Option<&'a str>, name: &str, unit: f64, now_ms: u64) -> Option<Self> {
+        Some(Self { ms: parse_wait(header(name)?, unit, now_ms)?, origin: name.to_owned() })
+    }
+
+    /// Whether a wait of this origin was stated by a header; otherwise a body stated it.
     pub fn is_header(origin: &str) -> bool {
-        HEADERS.iter().any(|(name, _)| *name == origin)
+        REQUESTS.iter().any(|(name, _)| *name == origin) || LIMITS.iter().any(|(name, _)| *name == origin)
     }
 
     /// Parses a wait from a text that is not a header; a bare number counts seconds.
@@ -62,6 +81,11 @@ impl RetryAfter {
     pub fn longest(waits: impl IntoIterator<Item = Self>) -> Option<Self> {
         waits.into_iter().reduce(|longest, next| if next.ms > longest.ms { next } else { longest })
     }
+}
+
+/// The time of the server, if it states it, in milliseconds since 1970.
+fn server_time<'a>(header: impl Fn(&str) -> Option<&'a str>, now_ms: u64) -> u64 {
+    header("date").and_then(date::parse).unwrap_or(now_ms)
 }
 
 /// A bare number from here on is a Unix time: a wait of thirty years makes no sense.
@@ -117,7 +141,8 @@ mod tests {
 
     fn wait_of(headers: &[(&'static str, &'static str)]) -> Option<(u64, String)> {
         let header = |name: &str| headers.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
-        RetryAfter::from_headers(header, NOW).map(|wait| (wait.ms, wait.origin))
+        let wait = RetryAfter::from_headers(header, NOW).or_else(|| RetryAfter::until_reset(header, NOW));
+        wait.map(|wait| (wait.ms, wait.origin))
     }
 
     #[test]
@@ -172,8 +197,27 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_wait_wins_and_names_its_header() {
-        let both = [("retry-after", "1"), ("retry-after-ms", "1500"), ("x-ratelimit-reset-requests", "1s")];
+    fn a_limit_of_which_something_is_left_or_that_resets_later_than_another_is_not_waited_for() {
+        let (requests, tokens) = (("x-ratelimit-reset-requests", "20s"), ("x-ratelimit-reset-tokens", "6m0s"));
+        let left = |name, count| (name, count);
+        let (requests_left, tokens_left) = ("x-ratelimit-remaining-requests", "x-ratelimit-remaining-tokens");
+        for (headers, expected) in [
+            (vec![requests, tokens], Some(20_000)),
+            (vec![requests, tokens, left(requests_left, "7"), left(tokens_left, "0")], Some(360_000)),
+            (vec![requests, tokens, left(requests_left, "0"), left(tokens_left, "90")], Some(20_000)),
+            (vec![requests, tokens, left(requests_left, "0"), left(tokens_left, "0")], Some(360_000)),
+            (vec![requests, tokens, left(requests_left, "7")], Some(360_000)),
+            (vec![requests, tokens, left(requests_left, "7"), left(tokens_left, "90")], None),
+            (vec![("anthropic-ratelimit-tokens-reset", "90"), ("anthropic-ratelimit-tokens-remaining", "0")], Some(90_000)),
+        ] {
+            assert_eq!(wait_of(&headers).map(|(ms, _)| ms), expected, "{headers:?}");
+        }
+    }
+
+    #[test]
+    fn the_longest_requested_wait_wins_over_resets_and_names_its_header() {
+        let reset = ("x-ratelimit-reset-tokens", "6m0s");
+        let both = [("retry-after", "1"), ("retry-after-ms", "1500"), reset, ("x-ratelimit-remaining-tokens", "0")];
         assert_eq!(wait_of(&both), Some((1_500, "retry-after-ms".to_owned())));
         assert_eq!(
             wait_of(&[("retry-after", "soon"), ("retry-after-ms", "9")]),

@@ -1,5 +1,8 @@
 //! Clients of model providers that ask through the gateway, over real servers on this machine.
 
+mod upstream;
+mod waits;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -15,6 +18,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::{client, listen};
+use upstream::Upstream;
 
 struct Gateway {
     url: String,
@@ -27,20 +31,33 @@ struct Gateway {
 
 impl Gateway {
     async fn over(models: BTreeMap<String, ScriptedModel>, order: &[&str], provider: Provider) -> Self {
-        let mut builder =
-            Reknit::builder().configure(|config: ConfigBuilder| config.rotation(RotationPolicy::PreferPrimary));
-        for name in order {
-            let mut target = Target::new(*name, models[*name].base_url(), format!("{name}-model"));
-            target.provider = provider;
-            let is_last = order.last() == Some(name);
-            builder = builder.model(if is_last { target } else { target.with_fallback_timeouts() });
-        }
+        let targets = order.iter().map(|name| {
+            let target = Target::new(*name, models[*name].base_url(), format!("{name}-model"));
+            let target = Target { provider, ..target };
+            if order.last() == Some(name) { target } else { target.with_fallback_timeouts() }
+        });
+        let gateway = Self::with_targets(targets, RotationPolicy::PreferPrimary).await;
+        Self { models, ..gateway }
+    }
+
+    /// Before these servers of a provider, with the default rotation.
+    async fn before(upstreams: &[(&str, &Upstream)], provider: Provider) -> Self {
+        let targets = upstreams.iter().map(|(name, upstream)| {
+            let target = Target::new(*name, upstream.url.as_str(), format!("{name}-model"));
+            Target { provider, key: Some("provider-key".into()), ..target }
+        });
+        Self::with_targets(targets, RotationPolicy::Advance).await
+    }
+
+    async fn with_targets(targets: impl IntoIterator<Item = Target>, policy: RotationPolicy) -> Self {
+        let builder = Reknit::builder().configure(move |config: ConfigBuilder| config.rotation(policy));
+        let builder = targets.into_iter().fold(builder, |builder, target| builder.model(target));
         let reknit = builder.start().await.expect("it starts");
         let (listener, url) = listen().await;
         let (stop, stopped) = oneshot::channel::<()>();
         let stopped = async move { drop(stopped.await) };
         let server = Some(tokio::spawn(Server::new(reknit, Access::OwnMachine).serve(listener, stopped)));
-        Self { url, client: client(), models, stop: Some(stop), server }
+        Self { url, client: client(), models: BTreeMap::new(), stop: Some(stop), server }
     }
 
     /// One model with these answers.

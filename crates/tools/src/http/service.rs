@@ -345,8 +345,7 @@ fn without_token(call: &CallTool, error: TokenError) -> Result<ToolReply, Transp
 /// The wait that the headers request, in any format. A header that only announces when a rate limit resets requests none.
 pub fn retry_after_ms(headers: &HeaderMap) -> Option<u64> {
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    let requested = |name: &str| header(name).filter(|_| name.starts_with("retry-after") || name == "date");
     let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let now_ms = u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX);
-    RetryAfter::from_headers(requested, now_ms).map(|wait| wait.ms)
+    RetryAfter::from_headers(header, now_ms).map(|wait| wait.ms)
 }
