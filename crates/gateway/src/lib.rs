@@ -38,6 +38,7 @@ mod json;
 
 mod error_response;
 mod mend;
+mod output;
 mod request;
 mod response;
 mod stream;

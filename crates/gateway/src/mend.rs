@@ -1,16 +1,16 @@
 //! Mending of answers: tool calls are fitted to the tools of the request, structured output to its schema.
 
 use reknit_model_api::{
-    FinishReason, Message, ModelAnswer, ModelRequest, ResponseFormat, Role, ToolCall, ToolChoice, ToolDefinition,
+    FinishReason, Message, ModelAnswer, ModelRequest, ResponseFormat, ToolCall, ToolChoice, ToolDefinition,
 };
 use reknit_protocol::spelling::{are_alike, nearest};
 use reknit_protocol::{SideEffect, Value};
 use reknit_salvage::{
-    CallArguments, Completeness, Fix, ReadOptions, Schema, TextCall, TextCallContext, TextCallForm, TextCallVerdict,
-    calls_in_text, conflicting_keys, describe_fixes, fit, read, read_as, read_parameters, text_call_verdict,
-    without_reasoning,
+    CallArguments, Fix, Schema, TextCall, TextCallContext, TextCallForm, TextCallVerdict, calls_in_text,
+    conflicting_keys, describe_fixes, fit, read_parameters, text_call_verdict, without_reasoning,
 };
 
+use crate::output::read_output;
 use crate::request::GatewayRequest;
 
 /// An answer, and what was changed in it.
@@ -104,15 +104,13 @@ impl<'a> AnswerMender<'a> {
         let MendedAnswer { answer, doubts, .. } = &mut mended;
         let is_whole = answer.finish != FinishReason::Length;
         if answer.tool_calls.is_empty() && is_whole {
-            if answer.text.trim().is_empty() {
-                if self.may_be_empty(answer) {
-                    return Ok(mended);
-                }
+            let is_empty = answer.text.trim().is_empty();
+            if is_empty && !self.may_be_empty(answer) {
                 return Err(UnusableAnswer { reason: "the answer is empty".to_owned(), harmless: None });
             }
-            if self.choice.is_forced() && self.offers_tools() {
+            if self.choice.is_forced() && self.offers_tools() && !self.has_foreign_content {
                 doubts.push("the model had to call a tool and called none".to_owned());
-            } else {
+            } else if !is_empty {
                 self.mend_output(&mut mended)?;
             }
         }
@@ -122,12 +120,14 @@ impl<'a> AnswerMender<'a> {
         Err(UnusableAnswer { reason: mended.doubts.join("; "), harmless: Some(Box::new(mended)) })
     }
 
-    /// Whether an answer without text and calls is complete: it has content that only the provider understands, its finish reason is
-    /// the provider's own, or the model has nothing to add to the result of a tool.
+    /// Whether an answer without text and calls is complete: the provider says why it ended, and asked was no JSON. What it contains
+    /// instead may be audio, or a call in a form that is not read here.
     fn may_be_empty(&self, answer: &ModelAnswer) -> bool {
-        let is_own_reason = matches!(&answer.finish, FinishReason::Other(name) if name != "unstated");
-        let follows_result = self.messages.last().is_some_and(|last| last.role() == Role::Tool);
-        self.has_foreign_content || is_own_reason || (follows_result && *self.format == ResponseFormat::Text)
+        match &answer.finish {
+            FinishReason::Other(name) => name != "unstated" || self.has_foreign_content,
+            FinishReason::Complete => *self.format == ResponseFormat::Text || self.has_foreign_content,
+            _ => true,
+        }
     }
 
     /// An id that no earlier call has: its result would be linked to the wrong call.
@@ -197,36 +197,38 @@ impl<'a> AnswerMender<'a> {
                 mended.answer.tool_calls.push(call);
                 continue;
             }
-            // The token limit cuts the last call, perhaps before its arguments or within its name.
-            let is_cut = index == last
-                && mended.answer.finish == FinishReason::Length
-                && (call.arguments.trim().is_empty() || self.find(&call.name).is_err());
-            if is_cut {
-                mended.changes.push(format!("the call of `{}` is cut, and was left out", call.name));
-                continue;
-            }
+            let is_limited = mended.answer.finish == FinishReason::Length;
+            // The token limit cuts the last call: within its name, before its arguments, which may be an empty object then, or within them.
+            let may_be_cut = is_limited && index == last;
+            let mut is_cut = may_be_cut && (self.find(&call.name).is_err() || is_blank(&call.arguments));
             match self.find(&call.name) {
+                _ if is_cut => {}
                 Ok(tool) => {
+                    let (mut changes, mut doubts) = (Vec::new(), Vec::new());
                     if call.name != tool.name {
-                        mended.changes.push(format!("`{}` is the tool `{}`", call.name, tool.name));
+                        changes.push(format!("`{}` is the tool `{}`", call.name, tool.name));
                         call.name.clone_from(&tool.name);
                     }
-                    match mend_arguments(&mut call, tool, mended) {
-                        Ok(()) => {}
-                        // The token limit cut the call, and the finish reason says so.
-                        Err(_) if mended.answer.finish == FinishReason::Length => {
-                            mended.changes.push(format!("the call of `{}` is cut, and was left out", call.name));
-                            continue;
-                        }
+                    match mend_arguments(&mut call, tool, &mut changes, &mut doubts) {
+                        Ok(()) => is_cut = may_be_cut && !doubts.is_empty(),
+                        Err(_) if is_limited => is_cut = true,
                         Err(why) => {
                             let reason = format!("the arguments of `{}` cannot be read: {why}", call.name);
                             return Err(UnusableAnswer { reason, harmless: None });
                         }
                     }
+                    if !is_cut {
+                        mended.changes.append(&mut changes);
+                        mended.doubts.append(&mut doubts);
+                    }
                 }
                 Err(doubt) => mended.doubts.push(doubt),
             }
-            mended.answer.tool_calls.push(call);
+            if is_cut {
+                mended.changes.push(format!("the call of `{}` is cut, and was left out", call.name));
+            } else {
+                mended.answer.tool_calls.push(call);
+            }
         }
         Ok(())
     }
@@ -260,29 +262,30 @@ impl<'a> AnswerMender<'a> {
         if Value::parse(text).is_ok_and(|value| schema.as_ref().is_none_or(|schema| schema.fits(&value))) {
             return Ok(());
         }
-        let reading = match &schema {
-            Some(schema) => read_as(text, schema),
-            None => read(text, &ReadOptions::default()),
-        };
-        let unusable = |why: String| {
+        let (value, fixes) = read_output(text, schema.as_ref()).map_err(|why| {
             let reason = format!("the answer is not the JSON that was asked for: {why}");
             UnusableAnswer { reason, harmless: None }
-        };
-        let reading = reading.map_err(|error| unusable(error.to_string()))?;
-        match reading.completeness {
-            Completeness::Complete => {}
-            Completeness::Truncated => return Err(unusable("it is cut: its end is missing".to_owned())),
-            Completeness::Elided => return Err(unusable("it leaves something out: it says `...`".to_owned())),
-        }
-        mended.changes.extend(reading.fixes.iter().map(|fix| describe("output", fix)));
-        mended.answer.text = reading.value.to_string();
+        })?;
+        mended.changes.push("the output was read from a text".to_owned());
+        mended.changes.extend(fixes.iter().map(|fix| describe("output", fix)));
+        mended.answer.text = value.to_string();
         mended.answer.content_state = None;
         Ok(())
     }
 }
 
+/// Whether the text of arguments has none: it is empty, or an empty object.
+fn is_blank(arguments: &str) -> bool {
+    arguments.chars().all(|letter| letter.is_whitespace() || matches!(letter, '{' | '}'))
+}
+
 /// Makes the arguments of a call fit the tool. Fails with the reason if they cannot be read at all.
-fn mend_arguments(call: &mut ToolCall, tool: &ToolDefinition, mended: &mut MendedAnswer) -> Result<(), String> {
+fn mend_arguments(
+    call: &mut ToolCall,
+    tool: &ToolDefinition,
+    changes: &mut Vec<String>,
+    doubts: &mut Vec<String>,
+) -> Result<(), String> {
     let schema = Schema::compile(&tool.schema).ok();
     let fits = |value: &Value| schema.as_ref().is_none_or(|schema| schema.fits(value));
     let parsed = Value::parse(&call.arguments).ok().filter(|value| value.as_object().is_some());
@@ -295,19 +298,19 @@ fn mend_arguments(call: &mut ToolCall, tool: &ToolDefinition, mended: &mut Mende
         let CallArguments { parameters, fixes } = read_parameters(&call.arguments)?;
         if let Some(key) = conflicting_keys(&fixes).next() {
             let why = format!("the arguments of `{}` have `{key}` several times, with different values", call.name);
-            mended.doubts.push(why);
+            doubts.push(why);
             return Ok(());
         }
-        mended.changes.extend(describe_fixes(&fixes).into_iter().map(|change| format!("`{}`: {change}", call.name)));
+        changes.extend(describe_fixes(&fixes).into_iter().map(|change| format!("`{}`: {change}", call.name)));
         Value::Object(parameters)
     };
     let value = match schema.map(|schema| fit(value.clone(), &schema)) {
         Some(Ok(fitted)) => {
-            mended.changes.extend(fitted.fixes.iter().map(|fix| describe(&call.name, fix)));
+            changes.extend(fitted.fixes.iter().map(|fix| describe(&call.name, fix)));
             fitted.value
         }
         Some(Err(error)) => {
-            mended.doubts.push(format!("the arguments of `{}` do not fit: {error}", call.name));
+            doubts.push(format!("the arguments of `{}` do not fit: {error}", call.name));
             value
         }
         None => value,

@@ -3,7 +3,8 @@
 
 use reknit_gateway::{AnswerMender, Identity, MendedAnswer, StreamMender, StreamWriter, read_request};
 use reknit_model_api::{
-    Api, FinishReason, Message, ModelAnswer, ModelRequest, RawEvent, ToolCall, ToolChoice, ToolDefinition, Usage,
+    Api, FinishReason, Message, ModelAnswer, ModelRequest, RawEvent, ResponseFormat, ToolCall, ToolChoice,
+    ToolDefinition, Usage,
 };
 use reknit_protocol::Value;
 
@@ -53,7 +54,8 @@ fn calls_taken_from_text_get_ids_that_no_earlier_call_has() {
 #[test]
 fn the_call_that_the_token_limit_cut_is_left_out_also_before_its_arguments_or_in_its_name() {
     let request = request(vec![Message::user("How warm is it?")]);
-    for cut in [("weather", ""), ("weather", "{\"da"), ("weat", "")] {
+    for cut in [("weather", ""), ("weather", "{}"), ("weather", "{\"da"), ("weather", r#"{"days": "a"}"#), ("weat", "")]
+    {
         let mended = mend(&request, answer("", &[("weather", "{}"), cut], FinishReason::Length));
         let left: Vec<&str> = mended.answer.tool_calls.iter().map(|call| call.id.as_str()).collect();
         assert_eq!((left, mended.changes.len()), (vec!["id_0"], 1), "{cut:?}");
@@ -61,15 +63,16 @@ fn the_call_that_the_token_limit_cut_is_left_out_also_before_its_arguments_or_in
 }
 
 #[test]
-fn an_empty_answer_is_complete_only_after_the_result_of_a_tool() {
-    let call = ToolCall::new("1", "weather", "{}");
-    let asked = vec![Message::user("How warm is it?")];
-    let empty = || answer("", &[], FinishReason::Complete);
-    let request_before = request(asked.clone());
-    assert_eq!(AnswerMender::new(&request_before).mend(empty()).unwrap_err().to_string(), "the answer is empty");
-    let after = [asked, vec![Message::assistant_with_calls("", vec![call.clone()]), Message::tool_result(&call, "21")]]
-        .concat();
-    assert_eq!(mend(&request(after), empty()), MendedAnswer::unchanged(empty()));
+fn an_empty_answer_is_complete_if_the_provider_says_why_it_ended() {
+    let request = request(vec![Message::user("How warm is it?")]);
+    let empty = |finish| answer("", &[], finish);
+    let unstated = FinishReason::Other("unstated".to_owned());
+    assert_eq!(AnswerMender::new(&request).mend(empty(unstated)).unwrap_err().to_string(), "the answer is empty");
+    for finish in [FinishReason::Complete, FinishReason::ToolCalls, FinishReason::Other("pause_turn".to_owned())] {
+        assert_eq!(mend(&request, empty(finish.clone())), MendedAnswer::unchanged(empty(finish)));
+    }
+    let wants_json = ModelRequest { format: ResponseFormat::Json, ..request };
+    assert!(AnswerMender::new(&wants_json).mend(empty(FinishReason::Complete)).is_err());
 }
 
 #[test]

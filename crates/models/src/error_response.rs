@@ -35,7 +35,8 @@ impl ErrorResponse {
         }
         let headers = repeated_headers(json);
         let repeated = |name: &str| headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
-        let in_body = |wait: RetryAfter| RetryAfter { origin: format!("error.metadata.headers.{}", wait.origin), ..wait };
+        let in_body =
+            |wait: RetryAfter| RetryAfter { origin: format!("error.metadata.headers.{}", wait.origin), ..wait };
         let requested = waits(json, now_ms).chain(RetryAfter::from_headers(repeated, now_ms).map(in_body));
         let until_reset = RetryAfter::until_reset(repeated, now_ms).map(in_body);
         Self { evidence, retry_after: RetryAfter::longest(requested), until_reset }
@@ -224,12 +225,7 @@ mod tests {
                 "",
                 "rate limited (HTTP 429); asks to wait 2 s by retry-after",
             ),
-            (
-                429,
-                &[resets, spent],
-                "",
-                "rate limited (HTTP 429); asks to wait 360 s by x-ratelimit-reset-tokens",
-            ),
+            (429, &[resets, spent], "", "rate limited (HTTP 429); asks to wait 360 s by x-ratelimit-reset-tokens"),
             (429, &[resets, left], "", "rate limited (HTTP 429)"),
             (
                 429,

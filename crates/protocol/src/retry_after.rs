@@ -208,7 +208,10 @@ mod tests {
             (vec![requests, tokens, left(requests_left, "0"), left(tokens_left, "0")], Some(360_000)),
             (vec![requests, tokens, left(requests_left, "7")], Some(360_000)),
             (vec![requests, tokens, left(requests_left, "7"), left(tokens_left, "90")], None),
-            (vec![("anthropic-ratelimit-tokens-reset", "90"), ("anthropic-ratelimit-tokens-remaining", "0")], Some(90_000)),
+            (
+                vec![("anthropic-ratelimit-tokens-reset", "90"), ("anthropic-ratelimit-tokens-remaining", "0")],
+                Some(90_000),
+            ),
         ] {
             assert_eq!(wait_of(&headers).map(|(ms, _)| ms), expected, "{headers:?}");
         }

@@ -1,5 +1,6 @@
 //! Clients of model providers that ask through the gateway, over real servers on this machine.
 
+mod complete_answers;
 mod upstream;
 mod waits;
 

@@ -61,7 +61,8 @@ impl Upstream {
             log.lock().push(Received { method, path: uri.to_string(), headers, body });
             let answer = answers.lock().pop_front().unwrap_or(last);
             let response = Response::builder().status(answer.status);
-            let response = answer.headers.iter().fold(response, |response, (name, value)| response.header(*name, value));
+            let response =
+                answer.headers.iter().fold(response, |response, (name, value)| response.header(*name, value));
             response.body(Body::from(answer.body)).expect("a response")
         });
         let (listener, url) = crate::listen().await;
