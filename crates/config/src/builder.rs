@@ -112,7 +112,7 @@ impl ConfigBuilder {
         R: Future<Output = Result<Output, ToolError>> + Send,
     {
         let handler = move |_: CallContext, args: Args| function(args);
-        self.tool_capability(tool, CapabilityDefinition::new(capability, SideEffect::Unknown, handler))
+        self.tool_capability(tool, CapabilityDefinition::new(capability, SideEffect::Undeclared, handler))
     }
 
     /// Adds a function of this program as a capability of a tool, with its description and its class of side effect.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use reknit_plan::CatalogueEntry;
-use reknit_protocol::{CallTool, Delivery, SideEffect, ToolName, ToolReply, TransportFailure, TransportKind, Value};
+use reknit_protocol::{CallTool, Delivery, ToolName, ToolReply, TransportFailure, TransportKind, Value};
 use reknit_tool_service::{BuildError, CapabilityDefinition, IdempotencyKey, LocalCapability};
 use reknit_tools::{BoxFuture, DefinitionAuthor, ListedCapability, Listing, Route, ToolSource};
 
@@ -28,13 +28,8 @@ impl FunctionTool {
 
     fn listing(&self) -> Result<Listing, String> {
         let capability = &self.route.capability;
-        let mut announced = capability.announcement().clone();
-        // Its memory of idempotency keys ends with this process.
-        if announced.effect == SideEffect::Undeclared {
-            announced.effect = SideEffect::Unknown;
-        }
-        let entry =
-            CatalogueEntry::new(announced, Some(capability.schema().clone())).map_err(|error| error.to_string())?;
+        let entry = CatalogueEntry::new(capability.announcement().clone(), Some(capability.schema().clone()));
+        let entry = entry.map_err(|error| error.to_string())?;
         let listed = ListedCapability { entry, route: Arc::clone(&self.route) as Arc<dyn Route> };
         Ok(Listing { capabilities: vec![listed], ..Listing::default() })
     }

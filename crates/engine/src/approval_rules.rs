@@ -174,7 +174,7 @@ impl StepResults for CallParameters<'_> {
 
 /// Whether a rule for a class holds for a call. Who asks about undeclared calls asks about those of class `unknown`, too.
 fn covers(rule: SideEffect, class: SideEffect) -> bool {
-    rule == class || (rule == SideEffect::Undeclared && class == SideEffect::Unknown)
+    rule == class || rule == SideEffect::Undeclared && class.is_undeclared()
 }
 
 #[cfg(test)]

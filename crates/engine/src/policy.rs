@@ -326,10 +326,12 @@ impl SideEffectPolicy {
     /// The side effect of a capability: configured, or else declared.
     pub fn class(&self, agent: &str, capability: &str, declared: SideEffect) -> SideEffect {
         let set = self.classes.get(&format!("{agent}/{capability}")).or_else(|| self.classes.get(agent)).copied();
-        match (set.unwrap_or(declared), self.undeclared) {
-            (SideEffect::Undeclared | SideEffect::Unknown, UndeclaredPolicy::Ask) => SideEffect::Unsafe,
-            (SideEffect::Unknown, UndeclaredPolicy::SendAgain) => SideEffect::Undeclared,
-            (class, _) => class,
+        // A word in the configuration gives a tool no idempotency keys.
+        let class = set.map_or(declared, |set| set.of_tool(declared == SideEffect::Undeclared));
+        match self.undeclared {
+            UndeclaredPolicy::Ask if class.is_undeclared() => SideEffect::Unsafe,
+            UndeclaredPolicy::SendAgain if class.is_undeclared() => SideEffect::Undeclared,
+            _ => class,
         }
     }
 }

@@ -39,7 +39,7 @@ pub(crate) fn read_tool(tool: &Value, options: &McpOptions) -> Result<Option<Rea
         unknown_types(schema).iter().map(|unknown| format!("schema of `{name}`: {unknown}")).collect();
     let mut capability = Capability::new(name);
     capability.description = describe(tool, name, &mut notes);
-    capability.effect = if options.trusted { declared_effect(tool.get("annotations")) } else { SideEffect::Unknown };
+    capability.effect = if options.trusted { declared_effect(tool.get("annotations")) } else { SideEffect::Undeclared };
     if let Some(output) = tool.get("outputSchema") {
         check_size("outputSchema", name, output)?;
         capability.output_summary = summary_of(output);
@@ -89,7 +89,7 @@ fn declared_effect(annotations: Option<&Value>) -> SideEffect {
         (Some(true), ..) => SideEffect::Read,
         (_, Some(true), _) => SideEffect::Idempotent,
         (_, _, Some(true)) => SideEffect::Unsafe,
-        _ => SideEffect::Unknown,
+        _ => SideEffect::Undeclared,
     }
 }
 
@@ -131,12 +131,12 @@ mod tests {
             (r#"{"readOnlyHint":true}"#, SideEffect::Read),
             (r#"{"readOnlyHint":false,"idempotentHint":true,"destructiveHint":true}"#, SideEffect::Idempotent),
             (r#"{"destructiveHint":true}"#, SideEffect::Unsafe),
-            (r#"{"destructiveHint":false}"#, SideEffect::Unknown),
-            ("{}", SideEffect::Unknown),
-            (r#"{"readOnlyHint":"yes"}"#, SideEffect::Unknown),
+            (r#"{"destructiveHint":false}"#, SideEffect::Undeclared),
+            ("{}", SideEffect::Undeclared),
+            (r#"{"readOnlyHint":"yes"}"#, SideEffect::Undeclared),
         ] {
             assert_eq!(effect(annotations, true), expected, "case: {annotations}");
-            assert_eq!(effect(annotations, false), SideEffect::Unknown, "case: {annotations}");
+            assert_eq!(effect(annotations, false), SideEffect::Undeclared, "case: {annotations}");
         }
     }
 

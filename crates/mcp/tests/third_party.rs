@@ -74,7 +74,7 @@ async fn server_everything_is_listed_and_called_as_a_program() {
         listed.expect("it is listed").entry.capability.effect
     };
     assert_eq!(effect("echo"), SideEffect::Read);
-    assert_eq!(effect("toggle-simulated-logging"), SideEffect::Unknown);
+    assert_eq!(effect("toggle-simulated-logging"), SideEffect::Undeclared);
     call_everything(&source).await;
     source.close().await;
 }

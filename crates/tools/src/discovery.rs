@@ -215,8 +215,11 @@ impl FoundTools {
         }
     }
 
-    async fn add(&mut self, asked: &AskedSource, listing: Listing, age: ListingAge, store: Option<&ListingStore>) {
+    async fn add(&mut self, asked: &AskedSource, mut listing: Listing, age: ListingAge, store: Option<&ListingStore>) {
         let source = asked.source.as_ref();
+        for ListedCapability { entry, .. } in &mut listing.capabilities {
+            entry.capability.effect = entry.capability.effect.of_tool(source.has_keys());
+        }
         let problem = |message| problem_of(source, message);
         let listing = match store.filter(|_| age != ListingAge::Registered) {
             Some(store) => self.check_pins(asked, listing, store).await,

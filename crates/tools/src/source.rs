@@ -35,6 +35,11 @@ pub trait ToolSource: Send + Sync + fmt::Debug {
         None
     }
 
+    /// Whether its protocol has idempotency keys, so that a call whose class it does not declare may be sent again.
+    fn has_keys(&self) -> bool {
+        false
+    }
+
     /// Who writes the definitions of its capabilities.
     fn author(&self) -> DefinitionAuthor {
         DefinitionAuthor::Service

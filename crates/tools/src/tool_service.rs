@@ -175,6 +175,10 @@ impl ToolSource for ToolService {
     fn registered(&self) -> Option<Listing> {
         self.describe(self.registered.as_ref()?, &Object::new()).ok()
     }
+
+    fn has_keys(&self) -> bool {
+        true
+    }
 }
 
 #[derive(Debug)]

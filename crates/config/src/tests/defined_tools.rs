@@ -56,6 +56,18 @@ async fn every_entry_is_one_capability_with_its_class_and_its_schema() {
     assert_eq!(schema.get("properties"), Value::parse(expected).expect("JSON").get("properties"));
 }
 
+#[tokio::test]
+async fn the_word_undeclared_gives_no_command_and_no_http_tool_idempotency_keys() {
+    let text = format!("{}effect = \"undeclared\"\n{COMMAND}effect = \"undeclared\"\n", HTTP.replace("GET", "POST"));
+    let config = read(&format!("effects.classes = {{ files = \"undeclared\" }}\n{text}"));
+    let found = discover(&config.tool_sources(&SourceOpener::new().expect("a client")).expect("usable")).await;
+    for (tool, capability) in [("shop", "get_order"), ("files", "run")] {
+        let declared = found.catalogue.entry(tool, capability).expect("a capability").capability.effect;
+        assert_eq!(declared, SideEffect::Unknown, "{tool}");
+        assert_eq!(config.policy.effects.class(tool, capability, declared), SideEffect::Unknown, "{tool}");
+    }
+}
+
 #[test]
 fn what_is_shown_means_the_same_when_it_is_read() {
     let text =

@@ -15,7 +15,7 @@ const USUAL_VARIABLES: [&str; 3] = ["PATH", "HOME", "LANG"];
 
 pub(super) fn tool(tool: &mut ToolEntry<'_>) -> Result<ConfiguredSource, ConfigError> {
     let ToolEntry { entry, name, environment, .. } = *tool;
-    let mut options = CommandOptions::new(defined(entry, name, SideEffect::Unknown)?, entry.texts("command"));
+    let mut options = CommandOptions::new(defined(entry, name, SideEffect::Undeclared)?, entry.texts("command"));
     options.stdin = match entry.text("stdin") {
         None => CommandInput::Empty,
         Some("json") => CommandInput::Json,

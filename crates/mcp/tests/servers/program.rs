@@ -35,12 +35,12 @@ async fn a_program_lists_its_tools_page_by_page_and_reports_the_broken_ones() {
 }
 
 #[tokio::test]
-async fn a_program_that_is_not_trusted_has_tools_of_unknown_class_and_only_those_of_the_filter() {
+async fn a_program_that_is_not_trusted_declares_no_class_and_has_only_the_tools_of_the_filter() {
     let filter = ToolFilter { only: vec!["e*".to_owned()], except: vec!["exit".to_owned()] };
     let listing = list(&McpSource::new(McpOptions { filter, ..scripted("") })).await;
     let names: Vec<&str> = listing.capabilities.iter().map(|listed| listed.entry.capability.name.as_str()).collect();
     assert_eq!(names, ["echo", "environment"]);
-    assert_eq!(listing.capabilities[0].entry.capability.effect, SideEffect::Unknown);
+    assert_eq!(listing.capabilities[0].entry.capability.effect, SideEffect::Undeclared);
 }
 
 #[tokio::test]

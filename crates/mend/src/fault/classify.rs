@@ -119,7 +119,7 @@ fn classify_success(reply: &ToolReply, context: ReplyContext<'_>, body: Value) -
     if !is_error {
         return Verdict::Success(body);
     }
-    let is_declared = !matches!(context.side_effect, SideEffect::Read | SideEffect::Undeclared | SideEffect::Unknown);
+    let is_declared = context.side_effect != SideEffect::Read && !context.side_effect.is_undeclared();
     let whole = fault(reply, context, &body, structured_error(&body));
     if is_denied(&whole, &body) {
         return Verdict::Permanent(denied(whole));

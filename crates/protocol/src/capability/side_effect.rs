@@ -24,6 +24,18 @@ crate::word_enum! {
 }
 
 impl SideEffect {
+    /// The class of a call whose tool or configuration has this word. Only a tool with idempotency keys can be `undeclared`: of any
+    /// other one nothing says that a second call is recognised, so it is `unknown`.
+    #[must_use]
+    pub fn of_tool(self, has_keys: bool) -> Self {
+        if self == Self::Undeclared && !has_keys { Self::Unknown } else { self }
+    }
+
+    /// Whether nothing declares the class.
+    pub fn is_undeclared(self) -> bool {
+        matches!(self, Self::Undeclared | Self::Unknown)
+    }
+
     /// Whether a call that may have taken effect is sent again only after a check or a person's approval.
     pub fn needs_approval_to_resend(self) -> bool {
         match self {

@@ -52,7 +52,7 @@ pub(super) fn of_failure(
         let body = ReplyBody::Text(format!("`{program}` was ended{signal}{reason}"));
         return ToolReply { status: 500, retry_after_ms: None, body, job: None };
     };
-    let changes_nothing_known = matches!(effect, SideEffect::Read | SideEffect::Undeclared | SideEffect::Unknown);
+    let changes_nothing_known = effect == SideEffect::Read || effect.is_undeclared();
     let (status, category) = match exit {
         USAGE | DATA_ERROR | NO_INPUT => (400, Category::InputError),
         NO_PERMISSION => (403, Category::AuthError),

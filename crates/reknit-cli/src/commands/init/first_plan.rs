@@ -75,11 +75,7 @@ fn only_reads(entry: &CatalogueEntry) -> bool {
     let capability = &entry.capability;
     let name = capability.name.as_str().to_ascii_lowercase();
     let says_so = READING_WORDS.iter().any(|word| name.starts_with(word));
-    let reads = match capability.effect {
-        SideEffect::Read => true,
-        SideEffect::Undeclared | SideEffect::Unknown => says_so,
-        SideEffect::Idempotent | SideEffect::Keyed | SideEffect::Unsafe => false,
-    };
+    let reads = capability.effect == SideEffect::Read || capability.effect.is_undeclared() && says_so;
     reads && !capability.internal && entry.withheld.is_none()
 }
 
