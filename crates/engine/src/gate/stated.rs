@@ -8,6 +8,12 @@ use crate::synthesis::used_numbers::WORDS;
 /// The longest word in which a typo is looked for.
 const MAX_LETTERS: usize = 64;
 
+/// Words in the name of a flag that adds something to what a read returns, or lays it out. `only` and `has` say nothing.
+const SHOWING: [&str; 20] = [
+    "include", "with", "show", "return", "expand", "verbose", "detail", "details", "detailed", "full", "extended",
+    "pretty", "raw", "debug", "explain", "cache", "refresh", "only", "has", "are",
+];
+
 /// The texts of a person, read once.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct StatedText {
@@ -44,6 +50,23 @@ impl StatedText {
         self.numbers.contains(number) || word().is_some_and(|word| self.has_words(word))
     }
 
+    /// Whether a flag of a read narrows what it returns: the request has a word of its name, or it is set, and its name does not only
+    /// say how much is shown.
+    pub(crate) fn asks_for_flag(&self, name: &str, flag: bool) -> bool {
+        let words = words_of_name(name);
+        let shows = words.iter().any(|word| SHOWING.contains(&word.as_str()));
+        let mut telling = words.iter().filter(|word| word.len() > 2 && !SHOWING.contains(&word.as_str()));
+        let is_form = |word: &str, stated: &str| {
+            let (short, long) = if word.len() <= stated.len() { (word, stated) } else { (stated, word) };
+            word == stated || short.len() > 3 && long.starts_with(short)
+        };
+        let has_form = |word: &String| {
+            let stated = self.texts.iter().flat_map(|(_, text)| text.split(|letter: char| !letter.is_alphanumeric()));
+            stated.into_iter().any(|stated| is_form(word, stated))
+        };
+        flag && !shows || telling.any(has_form)
+    }
+
     fn has_words(&self, text: &str) -> bool {
         let text = text.trim().to_lowercase();
         !text.is_empty() && self.texts.iter().any(|(_, stated)| has_words(stated, &text))
@@ -72,6 +95,23 @@ impl StatedText {
             })
         })
     }
+}
+
+/// The words of a name such as `in_stock` or `inStock`, in lower case.
+fn words_of_name(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut was_lower = false;
+    for letter in name.chars() {
+        if !letter.is_alphanumeric() || letter.is_uppercase() && was_lower {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut().filter(|_| letter.is_alphanumeric()) {
+            word.extend(letter.to_lowercase());
+        }
+        was_lower = letter.is_lowercase();
+    }
+    words.retain(|word| !word.is_empty());
+    words
 }
 
 /// Whether a text has another one as whole words. A part of a compound such as `A-12` or `ann@example.org` is no word of its own.

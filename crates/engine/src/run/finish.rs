@@ -136,7 +136,9 @@ impl Run {
             return Ok(());
         }
         let (reports, plan_outputs) = (self.known().reports().step_reports(), self.known().reports().plan_outputs());
-        let missing = synthesis::missing_text(&reports, &plan_outputs);
+        let lost = self.known().reports().lost_filters().into_iter().map(|line| format!("- {line}"));
+        let missing = [synthesis::missing_text(&reports, &plan_outputs)].into_iter().chain(lost);
+        let missing = missing.filter(|lines| !lines.is_empty()).collect::<Vec<_>>().join("\n");
         let mended = [replanned_lines(&self.state.planning.replannings), mended_lines(&reports)].concat().join("\n");
         let results = synthesis::results_text(&reports, &plan_outputs);
         let request = self.shown_request.as_str();

@@ -9,16 +9,15 @@ use reknit_protocol::{Object, Path, SideEffect, StepId, Value};
 
 use super::correction::{Correction, JudgedChange, changed_text};
 use super::evidence::Evidence;
-use super::knowledge::{CallJudge, Knowledge, Reports};
+use super::knowledge::{CallJudge, Knowledge};
 use super::parameter_leaves::{Leaf, collect, compare_with_replaced, display_path, is_other_value, top_level};
 use super::planned;
 use super::repair_by_rules::facts_about;
-use super::stage::Stage;
 use super::step_machine::StepMachine;
 use super::step_run::StepRun;
 use crate::effect::AskedBy;
 use crate::gate::{
-    Finding, GateDecision, GateRow, GateVerdict, OriginClass, ParameterRole, ProposedCall, ProposedValue, RoleGuess,
+    Finding, GateDecision, GateVerdict, OriginClass, ParameterRole, ProposedCall, ProposedValue, RoleGuess,
     ValueDifference, find_role, is_own_word, joined, judge, key_path, row_of,
 };
 use crate::guard::GuardLevel;
@@ -299,7 +298,12 @@ impl<'a> CallJudge<'a> {
                 self.known.origin_in_results(planned, (&leaf.at, leaf.value, leaf.written), found, provenance, role)
             }
         };
-        let stated = leaf.written.filter(|_| leaf.is_changed()).filter(|written| evidence.stated.has(written));
+        let is_flag_of_read = |written: &Value| {
+            let flag = written.as_bool().filter(|_| *class == SideEffect::Read);
+            flag.is_some_and(|flag| evidence.stated.asks_for_flag(name, flag))
+        };
+        let is_stated = |written: &&Value| evidence.stated.has(written) || is_flag_of_read(written);
+        let stated = leaf.written.filter(|_| leaf.is_changed()).filter(is_stated);
         // A second plan may have other values than the first one, but for what the request states and for switches.
         let is_kept = role == ParameterRole::Switch || role != ParameterRole::Content && stated.is_some();
         let may_differ = leaf.is_of_first_plan && !is_kept;
@@ -353,24 +357,6 @@ impl<'a> CallJudge<'a> {
         !self.known.is_plan_of_person()
             && self.known.planning.plan.is_some()
             && planned.parameters.names().next().is_some()
-    }
-}
-
-impl Reports<'_> {
-    /// What reads left out although the request states it, one sentence for each parameter.
-    pub(super) fn lost_filters(&self) -> Vec<String> {
-        let steps = self.known.plan.steps.iter().zip(self.known.steps.iter());
-        let done = self.known.plan.indices().zip(steps).filter(|(_, (_, step))| matches!(step.stage(), Stage::Done(_)));
-        let reads = done.filter(|(_, (planned, _))| self.known.side_effect(planned) == SideEffect::Read);
-        let findings = reads.filter_map(|(index, (planned, _))| match self.known.judge().judge_call(index) {
-            Ok(GateVerdict::SendAndTell(_, findings)) => Some((&planned.id, findings)),
-            _ => None,
-        });
-        let lines = findings.flat_map(|(step, findings)| {
-            let lost = findings.into_iter().filter(|finding| finding.row == GateRow::DroppedFilter);
-            lost.map(move |finding| format!("step `{step}`: {finding}"))
-        });
-        lines.collect()
     }
 }
 

@@ -143,6 +143,7 @@ impl Run {
         for item in items {
             plan.add_item(item).ok_or_else(|| InternalError::new("an item of a step that does not exist"))?;
         }
+        self.note_dropped_filters(&tolerable.plan, |step| added.contains(step));
         self.state.steps.insert(kept, added.len(), &plan);
         self.plan = Arc::new(plan);
         self.state.planning.plan = Some(tolerable.plan);

@@ -15,6 +15,7 @@ use reknit_protocol::{EffectKind, EffectOwner, Object, Plan, SideEffect, Step, e
 use super::consultations::{NoAnswer, Topic};
 use super::finish::left_out_report;
 use super::knowledge::PlanContext;
+use super::replaced_call::ReplacedCall;
 use super::state::{LostParameters, Phase, RejectedPlan, Stop};
 use super::status::RunEnd;
 use super::steps::Steps;
@@ -153,7 +154,10 @@ impl Run {
 
     pub(super) fn on_plan_text(&mut self, text: &str, attempt: u32) -> Decided {
         let is_last = attempt > self.policy().planning.retries;
-        let (cause, problems) = match self.known().read_plan(text) {
+        let read = self.known().read_plan(text);
+        let steps = read.iter().flat_map(|(plan, _)| &plan.steps);
+        let calls: Vec<ReplacedCall> = steps.filter_map(ReplacedCall::of).collect();
+        let (cause, problems) = match read {
             Ok((plan, repairs)) if self.known().is_replanning() => {
                 match self.accept_second_plan(plan, repairs, is_last)? {
                     Ok(()) => return Ok(()),
@@ -172,6 +176,7 @@ impl Run {
         let lines = problems.iter().map(|problem| format!("- {problem}")).collect::<Vec<_>>().join("\n");
         let words = truncate(text.trim().to_owned(), KEPT_ANSWER);
         self.state.planning.rejected.push(RejectedPlan { words, problems: problems.clone() });
+        self.state.planning.rejected_calls.extend(calls);
         let place = self.records.len();
         if is_last {
             let reason = format!("no plan could be used after {attempt} attempts; the last one:\n{lines}");
@@ -284,6 +289,7 @@ impl Run {
             return Ok(());
         }
         self.note_plan_questions();
+        self.note_dropped_filters(&plan, |_| true);
         self.state.steps = Steps::new(&self.plan);
         self.state.planning.plan = Some(plan);
         self.state.phase = Phase::Running;

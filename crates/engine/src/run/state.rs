@@ -8,6 +8,7 @@ use reknit_plan::ToolSelection;
 use reknit_protocol::{EffectId, EffectKind, EffectOwner, Object, Plan, StepId, exact};
 use serde::{Deserialize, Serialize};
 
+use super::replaced_call::ReplacedCall;
 use super::steps::Steps;
 use crate::answer::{Answer, Replanning, StepReport};
 use crate::budget::{Exhausted, Spent};
@@ -63,6 +64,9 @@ pub(super) struct Planning {
     pub(super) lost_parameters: BTreeMap<StepId, LostParameters>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) rejected: Vec<RejectedPlan>,
+    /// The calls of plans that were rejected, until there is a plan.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) rejected_calls: Vec<ReplacedCall>,
     /// The times that the planner was asked for a plan of what is missing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) replannings: Vec<Replanning>,

@@ -21,6 +21,7 @@ mod cost_limit;
 mod deadlines;
 mod decision_tables;
 mod doubtful_values;
+mod dropped_filters;
 mod errors_in_success;
 mod facts_rung;
 mod failed_calls;
