@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 
 use reknit_protocol::schema::normalise_types;
 use reknit_protocol::{Capability, Object, ToolName, Value, exact};
-use reknit_salvage::{Formats, Schema, SchemaError};
+use reknit_salvage::{Schema, SchemaError};
 use serde::{Deserialize, Serialize};
 
 use published_schema::PublishedSchema;
@@ -56,7 +56,7 @@ impl CatalogueEntry {
         schema.iter_mut().for_each(normalise_types);
         let entry = Self::with_schema(capability, schema.map_or(PublishedSchema::None, PublishedSchema::Value));
         if let Some(source) = entry.json_schema() {
-            let compiled = Schema::compile_with(&source, Formats::Guide)?;
+            let compiled = Schema::compile(&source)?;
             // The cell is new, so setting it cannot fail.
             let _ = entry.compiled.set(Ok(Some(Arc::new(compiled))));
         }
@@ -99,7 +99,7 @@ impl CatalogueEntry {
 
     fn compile(&self) -> &Result<Option<Arc<Schema>>, String> {
         self.compiled.get_or_init(|| {
-            let compiled = self.json_schema().map(|source| Schema::compile_with(&source, Formats::Guide)).transpose();
+            let compiled = self.json_schema().map(|source| Schema::compile(&source)).transpose();
             compiled.map(|schema| schema.map(Arc::new)).map_err(|error| error.to_string())
         })
     }

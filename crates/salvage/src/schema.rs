@@ -59,7 +59,7 @@ const MAX_SHALLOW_LEVELS: usize = 64;
 /// `$schema` selects the draft (4, 6, 7, 2019-09 or 2020-12); the default is 2020-12. References must lead to places inside
 /// the schema; nothing is fetched.
 ///
-/// `format` means nothing, unless [`Schema::compile_with`] says otherwise: see [`Formats`].
+/// What `format` means is said by [`Formats`].
 pub struct Schema {
     shapes: Shapes,
     subschemas: Subschemas,
@@ -81,12 +81,12 @@ impl fmt::Debug for Schema {
 }
 
 impl Schema {
-    /// Compiles a schema in which `format` means nothing.
+    /// Compiles a schema in which `format` guides fitting: see [`Formats::Guide`].
     ///
     /// Fails if the schema is not valid in its draft, refers to something outside of itself, or is too complex: if validating
     /// even a small value could take a long time.
     pub fn compile(schema: &Value) -> Result<Self, SchemaError> {
-        Self::compile_with(schema, Formats::Ignored)
+        Self::compile_with(schema, Formats::default())
     }
 
     /// Compiles a schema, and says what `format` means in it.
@@ -170,15 +170,6 @@ impl Schema {
             return Vec::new();
         }
         with_large_stack(self.needs_large_stack(value), || check_format::problems(self, value))
-    }
-
-    /// The texts in the value that name no day of the calendar although the schema states a date: `next Friday`, `2026-02-30`, and
-    /// `03/04/2026`, which can be two days. Whether or not they fit, a service can only guess what they mean.
-    pub fn unreadable_dates(&self, value: &Value) -> Vec<FitProblem> {
-        if self.formats == Formats::Ignored {
-            return Vec::new();
-        }
-        with_large_stack(self.needs_large_stack(value), || check_format::unreadable_dates(self, value))
     }
 
     /// Whether the value fits, ignoring problems at the `excused` paths.

@@ -10,7 +10,7 @@ use reknit_protocol::{
 };
 
 use super::call_repair::CallRepair;
-use super::knowledge::{PlanContext, StepContext, read_call};
+use super::knowledge::{PlanContext, read_call};
 use super::parameter_leaves::display_path;
 use super::resolve_parameters::found_names;
 use super::resolve_parameters::unbound_message;
@@ -338,9 +338,6 @@ impl StepMachine<'_> {
         if let Some(reason) = self.too_late(self.clock.now_ms)? {
             return self.fail_late(reason, None);
         }
-        if let Some(fault) = self.known().unreadable_dates(self.index, self.planned()?)? {
-            return self.on_verdict(Verdict::Correctable(fault));
-        }
         let pass = match verdict {
             GateVerdict::Send(pass) => pass,
             GateVerdict::SendAndTell(pass, findings) => {
@@ -407,22 +404,5 @@ impl PlanContext<'_> {
     fn nobody_approves(&self, index: StepIndex) -> Decided<bool> {
         let is_unsafe = self.side_effect(planned(self.plan, index)?) == SideEffect::Unsafe;
         Ok(is_unsafe && self.policy().people == PeoplePolicy::Nobody)
-    }
-}
-
-impl StepContext<'_> {
-    /// Why a call that changes something is not sent with these dates, unless a person approved it: a tool could only guess which
-    /// days they are.
-    fn unreadable_dates(&self, index: StepIndex, planned: &PlannedStep) -> Decided<Option<CallFault>> {
-        let Some(schema) = planned.schema.as_ref().filter(|_| self.side_effect(planned) != SideEffect::Read) else {
-            return Ok(None);
-        };
-        let parameters = Value::Object(self.steps.get(index)?.parameters.clone());
-        let problems = schema.unreadable_dates(&parameters);
-        if problems.is_empty() || self.judge().is_approved(index)? {
-            return Ok(None);
-        }
-        let message = format!("the parameters have dates that can be misread: {}", join_first(&problems));
-        Ok(Some(CallFault::local(message)))
     }
 }

@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::{CapabilityName, ToolName};
-use reknit_salvage::Schema;
+use reknit_salvage::{Formats, Schema};
 
 use super::Run;
 use super::call_control::CallControl;
@@ -86,6 +86,6 @@ impl ResultSchemas {
     pub(super) fn get(&mut self, planned: &PlannedStep) -> Option<Arc<Schema>> {
         let announced = planned.announced.as_deref()?;
         let compiled = self.0.entry((planned.tool.clone(), planned.capability.clone()));
-        compiled.or_insert_with(|| Schema::compile(announced).ok().map(Arc::new)).clone()
+        compiled.or_insert_with(|| Schema::compile_with(announced, Formats::Ignored).ok().map(Arc::new)).clone()
     }
 }

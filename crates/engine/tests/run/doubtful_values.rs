@@ -64,13 +64,13 @@ fn a_zero_that_the_request_states_or_the_schema_offers_is_sent() {
 }
 
 #[test]
-fn a_changing_call_is_not_sent_with_a_date_that_can_be_misread() {
+fn no_call_is_sent_with_a_date_that_can_be_misread() {
     for day in ["2024-02-30", "next Friday", "03/04/2024"] {
-        let parameters = format!(r#"{{"amount": 5, "day": "{day}"}}"#);
-        let play = planned("pay 5 dollars", SideEffect::Unsafe, &parameters);
-        assert!(!play.due().contains(&"s/call/1".to_owned()), "{day}: {:?}", play.due());
-        let read = planned("pay 5 dollars", SideEffect::Read, &parameters);
-        assert_eq!(read.due(), ["s/call/1"], "{day}");
+        for class in [SideEffect::Unsafe, SideEffect::Read] {
+            let parameters = format!(r#"{{"amount": 5, "day": "{day}"}}"#);
+            let play = planned("pay 5 dollars", class, &parameters);
+            assert!(!play.due().contains(&"s/call/1".to_owned()), "{day}: {:?}", play.due());
+        }
     }
     for day in ["2024-02-29", "25/12/2026", "2024-05-01T10:00:00"] {
         let parameters = format!(r#"{{"amount": 5, "day": "{day}"}}"#);

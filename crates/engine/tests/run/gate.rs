@@ -149,15 +149,22 @@ fn a_suggestion_of_the_tool_does_not_change_a_recipient_that_the_request_names()
 }
 
 #[test]
-fn a_date_that_can_be_misread_reaches_no_call_that_changes_something() {
+fn a_date_that_can_be_misread_reaches_no_call() {
     let schema = r#"{"properties": {"day": {"type": "string", "format": "date"}}}"#;
-    for class in [SideEffect::Undeclared, SideEffect::Idempotent, SideEffect::Keyed, SideEffect::Unsafe] {
+    for class in
+        [SideEffect::Read, SideEffect::Undeclared, SideEffect::Idempotent, SideEffect::Keyed, SideEffect::Unsafe]
+    {
         for day in ["next Friday", "03/04/2024", "2024-02-30"] {
             let begin = |planned: &str| {
                 let steps = vec![step("s", "act", &format!(r#"{{"day": "{planned}"}}"#))];
                 Play::begin(acting(class, schema, "book a room", started(Some(plan(steps)), policy())))
             };
-            assert_eq!(begin(day).due(), ["s/context/1"], "{class} {day}");
+            let refused = begin(day);
+            assert!(
+                refused.due().is_empty()
+                    && refused.run.answer().is_some_and(|answer| answer.text.contains("format `date`")),
+                "{class} {day}"
+            );
             let mut play = begin("2026-12-01");
             play.answer_tool("s/call/1", 400, r#"{"error": "`day` is wrong"}"#);
             let advice = format!(r#"{{"should_retry": true, "suggested_changes": {{"day": "{day}"}}}}"#);

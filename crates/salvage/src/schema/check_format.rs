@@ -1,15 +1,15 @@
 //! Whether the texts of a value have the formats that a schema states.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
-use jsonschema::{Draft, Validator};
+use jsonschema::{Draft, ValidationOptions, Validator};
 use reknit_protocol::{Path, Value};
 
 use super::fast_hash::HashMap;
 use super::shape::{Shape, ShapeId, Shapes};
-use super::unambiguous_date::begins_with_date;
+use super::unambiguous_date::is_readable;
 use super::validator_input::ValueInput;
-use super::{FitProblem, FitProblemKind, Schema, SchemaType};
+use super::{FitProblem, FitProblemKind, Formats, Schema, SchemaType};
 
 const NAMES: &str = "date date-time time duration email hostname ipv4 ipv6 uri \
     uri-reference iri iri-reference uri-template uuid json-pointer relative-json-pointer regex";
@@ -22,6 +22,22 @@ static VALIDATORS: LazyLock<HashMap<&'static str, Validator<ValueInput>>> = Lazy
     };
     NAMES.split(' ').filter_map(validator).collect()
 });
+
+type Options<'i> = ValidationOptions<'i, Arc<dyn jsonschema::Retrieve>, ValueInput>;
+
+/// The options with checks of formats as the schema wants them.
+pub(super) fn with_checks<'i>(options: Options<'i>, formats: Formats) -> Options<'i> {
+    match formats {
+        Formats::Ignored => options.should_validate_formats(false),
+        Formats::Checked => options.should_validate_formats(true),
+        Formats::Guide => {
+            let options = options.should_validate_formats(true);
+            let with_check =
+                |options: Options<'i>, name| options.with_format(name, move |text: &str| is_readable(text, name));
+            NAMES.split(' ').fold(options, with_check)
+        }
+    }
+}
 
 pub(crate) fn has_format(text: &Value, format: &str) -> bool {
     VALIDATORS.get(format).is_none_or(|validator| validator.is_valid(text))
@@ -79,23 +95,12 @@ fn visit_texts<'a>(
     }
 }
 
-/// The texts in the value that name no day of the calendar where the schema states a date. A date with a time where none is
-/// asked for, and a time without an offset, are dates that most services read.
-pub(super) fn unreadable_dates(schema: &Schema, value: &Value) -> Vec<FitProblem> {
-    problems_where(schema, value, |format, text| matches!(format, "date" | "date-time") && !begins_with_date(text))
-}
-
 /// The texts in the value that do not have the format that the schema states.
 pub(super) fn problems(schema: &Schema, value: &Value) -> Vec<FitProblem> {
-    problems_where(schema, value, |_, _| true)
-}
-
-/// The texts that do not have their format, and for whose format and text `is_problem` is true.
-fn problems_where(schema: &Schema, value: &Value, is_problem: impl Fn(&str, &str) -> bool) -> Vec<FitProblem> {
     let mut problems = Vec::new();
     visit_formatted_texts(schema, value, &mut |path, text, shape| {
         let format = shape.format.as_deref().unwrap_or_default();
-        if !has_format(text, format) && is_problem(format, text.as_str().unwrap_or_default()) {
+        if !has_format(text, format) {
             let kind = FitProblemKind::Format { format: format.to_owned() };
             problems.push(FitProblem::new(path.clone(), kind, text));
         }

@@ -7,11 +7,14 @@
 /// `relative-json-pointer` and `regex`. Others mean nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Formats {
-    /// Nothing: tools accept more spellings of dates, addresses and identifiers than the standard allows.
-    #[default]
+    /// Nothing, as in a schema for what a tool answers.
     Ignored,
-    /// Fitting writes an unambiguous date as `date` or `date-time` asks for. A text that does not have its format fits
-    /// nevertheless; [`format_problems`](crate::Schema::format_problems) lists it.
+    /// Where a date is asked for, a text fits that names one day of the calendar, and fitting writes it as `date` or `date-time` asks
+    /// for. `2026-02-30`, `next Friday` and `03/04/2026`, which can be two days, do not fit. A date with a time of day where none is
+    /// asked for, and a time without an offset, fit as they are: most services read them. A text without its format fits where the
+    /// schema states another format, because tools accept more than their schemas say;
+    /// [`format_problems`](crate::Schema::format_problems) lists it.
+    #[default]
     Guide,
     /// A text that does not have its format does not fit. Fitting writes unambiguous dates as with [`Formats::Guide`].
     Checked,

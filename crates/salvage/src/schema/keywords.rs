@@ -6,6 +6,7 @@ use reknit_protocol::{Object, Value};
 use super::Formats;
 use super::schema_index::{REFERENCE_KEYWORDS, SchemaIndex};
 use super::types::TypeSet;
+use super::unambiguous_date::is_date_format;
 
 /// Keywords that do not restrict scalars, and `type`.
 const NO_LIMIT_ON_SCALARS: [&str; 34] = [
@@ -148,7 +149,7 @@ impl<'s> Keywords<'s> {
         let types_are_exact = !matches!(index.draft(), Draft::Draft4);
         let is_followed = |key: &str| matches!(key, "$ref" | "allOf") || (key == "enum" && lists_texts);
         self.restricts_scalars |= !types_are_exact
-            || (formats == Formats::Checked && self.format.is_some())
+            || self.format.is_some_and(|format| formats == Formats::Checked || is_date_format(format))
             || object.keys().any(|key| !NO_LIMIT_ON_SCALARS.contains(&key) && !is_followed(key));
     }
 

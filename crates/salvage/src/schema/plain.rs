@@ -9,6 +9,7 @@ use reknit_protocol::{Object, Value};
 use super::Formats;
 use super::shape::{Shape, Shapes};
 use super::types::SchemaType;
+use super::unambiguous_date::is_readable;
 
 /// How deep a plain schema may nest. A value is checked no deeper than its schema, so no large stack is needed.
 const MAX_LEVELS: usize = 16;
@@ -97,7 +98,10 @@ pub(super) fn fits(shapes: &Shapes, shape: &Shape, value: &Value) -> bool {
         return false;
     }
     match value {
-        Value::String(text) => shape.allowed.as_ref().is_none_or(|allowed| allowed.contains_text(text)),
+        Value::String(text) => {
+            shape.allowed.as_ref().is_none_or(|allowed| allowed.contains_text(text))
+                && shape.format.as_ref().is_none_or(|format| is_readable(text, format))
+        }
         Value::Array(items) => {
             let Some(shape) = shape.array.rest.map(|id| shapes.get(id)) else { return true };
             items.iter().all(|item| fits(shapes, shape, item))

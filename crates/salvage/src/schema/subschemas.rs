@@ -6,6 +6,7 @@ use jsonschema::uri::{self, EncodedBuffer};
 use jsonschema::{Draft, Registry, ValidationOptions, Validator};
 use reknit_protocol::Value;
 
+use super::check_format::with_checks;
 use super::complexity::Complexity;
 use super::nesting::with_large_stack;
 use super::schema_index::{PlaceId, Places, ROOT_URI};
@@ -54,11 +55,8 @@ type Rules = (Draft, Complexity, Formats);
 pub(crate) fn options<'i>(
     (draft, complexity, formats): Rules,
 ) -> ValidationOptions<'i, Arc<dyn jsonschema::Retrieve>, ValueInput> {
-    jsonschema::options_for::<ValueInput>()
-        .with_draft(draft)
-        .offline()
-        .should_validate_formats(formats == Formats::Checked)
-        .with_pattern_options(complexity.pattern_options())
+    let options = jsonschema::options_for::<ValueInput>().with_draft(draft).offline();
+    with_checks(options.with_pattern_options(complexity.pattern_options()), formats)
 }
 
 impl Subschemas {

@@ -125,13 +125,19 @@ fn of_epoch(text: &str, format: &str) -> Option<String> {
     }
 }
 
+/// Whether a text names one day of the calendar, or the format is none of dates. A date with a time of day where none is asked for,
+/// and a time without an offset, are dates that most services read.
+pub(crate) fn is_readable(text: &str, format: &str) -> bool {
+    !is_date_format(format) || begins_with_date(text) || in_format(text, format).is_some()
+}
+
 /// Whether the format is one of dates, which a number does not have.
 pub(crate) fn is_date_format(format: &str) -> bool {
     matches!(format, "date" | "date-time")
 }
 
 /// Whether a text is a date of ISO 8601 that the calendar has, perhaps with a time of day behind it.
-pub(crate) fn begins_with_date(text: &str) -> bool {
+fn begins_with_date(text: &str) -> bool {
     let (date, rest) = text.split_at_checked(10).unwrap_or((text, ""));
     let time = rest.strip_prefix(['T', 't', ' ']);
     let is_iso = date.len() == 10 && date.split('-').map(str::len).eq([4, 2, 2]);

@@ -17,7 +17,7 @@ fn object(text: &str) -> Value {
 #[test]
 fn a_text_without_its_format_fits_unless_formats_are_checked() {
     for (format, good, bad) in [
-        ("date", "2026-03-05", "2026-02-30"),
+        ("date", "2026-03-05", "2026-03-05T10:30:00Z"),
         ("date-time", "2026-03-05T10:30:00Z", "2026-03-05T10:30:00"),
         ("time", "10:30:00Z", "25:00:00Z"),
         ("duration", "P3D", "3 days"),
@@ -74,8 +74,33 @@ fn an_unambiguous_date_is_written_as_the_format_asks_for() {
 }
 
 #[test]
-fn an_ambiguous_date_and_a_missing_offset_are_not_guessed() {
-    for (format, text) in [("date", "03/04/2026"), ("date-time", "2026-03-05 10:30:00"), ("date-time", "2026-03-05")] {
+fn a_text_that_names_no_day_or_two_is_no_date() {
+    for format in ["date", "date-time"] {
+        let date = format!(r#"{{"type": "string", "format": "{format}"}}"#);
+        let nullable = format!(r#"{{"anyOf": [{date}, {{"type": "null"}}]}}"#);
+        let bounded = format!(r#"{{"type": "string", "format": "{format}", "minLength": 1}}"#);
+        for text in ["2026-02-30", "next Friday", "03/04/2026", "tomorrow", "soon"] {
+            for property in [&date, &nullable, &bounded] {
+                let guide = schema(property, Formats::Guide);
+                let misfit = fit(object(text), &guide).expect_err("no date");
+                assert!(!misfit.problems.is_empty() && !guide.fits(&object(text)), "{property}: {text}");
+                let ignored = schema(property, Formats::Ignored);
+                assert!(ignored.fits(&object(text)), "{property}: {text}");
+            }
+        }
+        let empty = fit(object(""), &schema(&nullable, Formats::Guide)).expect("null fits");
+        assert_eq!(empty.value.to_string(), r#"{"x":null}"#);
+        let problems = schema(&date, Formats::Guide).problems(&object("next Friday"));
+        let kinds: Vec<_> = problems.into_iter().map(|problem| problem.kind).collect();
+        assert_eq!(kinds, [FitProblemKind::Format { format: format.to_owned() }]);
+    }
+}
+
+#[test]
+fn a_missing_offset_and_a_time_that_is_not_asked_for_are_left() {
+    for (format, text) in
+        [("date", "2026-03-05T10:30:00Z"), ("date-time", "2026-03-05 10:30:00"), ("date-time", "2026-03-05")]
+    {
         let property = format!(r#"{{"type": "string", "format": "{format}"}}"#);
         assert!(fit(object(text), &schema(&property, Formats::Checked)).is_err(), "{text}");
         let guided = fit(object(text), &schema(&property, Formats::Guide)).expect("it fits");

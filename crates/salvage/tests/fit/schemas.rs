@@ -64,10 +64,13 @@ fn the_draft_is_the_one_the_schema_names() {
 }
 
 #[test]
-fn format_is_not_asserted_in_any_draft() {
+fn a_format_guides_fitting_in_any_draft() {
     for draft in ["http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema"] {
         let text = format!(r#"{{"$schema": "{draft}", "type": "string", "format": "date"}}"#);
-        assert!(schema(&text).fits(&json(r#""next friday""#)), "case: {draft}");
+        assert!(!schema(&text).fits(&json(r#""next friday""#)), "case: {draft}");
+        assert!(schema(&text).fits(&json(r#""March 5, 2026""#)), "case: {draft}");
+        let uri = text.replace("\"date\"", "\"uri\"");
+        assert!(schema(&uri).fits(&json(r#""next friday""#)), "case: {draft}");
     }
 }
 
