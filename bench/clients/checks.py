@@ -14,10 +14,6 @@ TEXT = "Hello there, how are you?"
 AFTER_TOOL = "It is 14.5 degrees in Seoul."
 failed = 0
 
-# The gateway's own key for its provider was refused: that is no failure of the caller's key.
-STATUS_OF_401 = {"direct": [401], "gateway": [401, 500, 502, 503]}[via]
-# A gateway may say that its provider failed in its own words.
-STATUS_OF_500 = {"direct": [500], "gateway": [500, 502, 503]}[via]
 
 
 def check(name: str):

@@ -19,28 +19,28 @@ impl GatewayError {
     }
 
     /// The error of a model that gave no answer, after all attempts.
+    ///
+    /// It has the status of the server, by which clients choose their class of error; the status here is for a failure without one.
     pub fn from_failure(failure: &ModelFailure) -> Self {
         let (status, code) = match failure.class {
-            // The key of this server is wrong, not that of the caller.
-            ErrorClass::AuthError => (502, "upstream_unauthorized"),
-            ErrorClass::QuotaExceeded => (502, "upstream_quota_exceeded"),
+            ErrorClass::AuthError => (401, "upstream_unauthorized"),
+            ErrorClass::QuotaExceeded => (429, "upstream_quota_exceeded"),
             ErrorClass::RateLimit => (429, "rate_limit_exceeded"),
-            ErrorClass::ModelError => {
-                (failure.status.filter(|status| (400..500).contains(status)).unwrap_or(400), "model_error")
-            }
+            ErrorClass::ModelError => (400, "model_error"),
             ErrorClass::NetworkError => (502, "upstream_error"),
             ErrorClass::Timeout => (504, "upstream_timeout"),
             ErrorClass::InvalidResponse => (502, "invalid_response"),
             ErrorClass::ContextLength => (400, "context_length_exceeded"),
             ErrorClass::ContentFilter => (400, "content_filter"),
         };
+        let status = failure.status.filter(|status| (400..600).contains(status)).unwrap_or(status);
         Self { status, code, message: failure.to_string(), retry_after_ms: failure.retry_after_ms }
     }
 
     /// Whether the client should send the request again by itself. All attempts that can help were made here already, except
     /// those after a wait.
     pub fn should_retry(&self) -> bool {
-        self.status == 429
+        self.status == 429 && self.code != "upstream_quota_exceeded" || self.code == "rate_limit_exceeded"
     }
 
     pub fn body(&self, api: Api) -> Value {
@@ -55,6 +55,9 @@ impl GatewayError {
 
     fn openai(&self) -> Object {
         let kind = match self.status {
+            _ if self.code == "upstream_quota_exceeded" => "insufficient_quota",
+            401 => "authentication_error",
+            403 => "permission_error",
             429 => "rate_limit_error",
             400..=499 => "invalid_request_error",
             _ => "server_error",
@@ -64,11 +67,15 @@ impl GatewayError {
 
     fn anthropic_type(&self) -> &'static str {
         match self.status {
+            401 => "authentication_error",
+            402 => "billing_error",
+            403 => "permission_error",
             404 => "not_found_error",
             413 => "request_too_large",
             429 => "rate_limit_error",
             400..=499 => "invalid_request_error",
             504 => "timeout_error",
+            529 => "overloaded_error",
             _ => "api_error",
         }
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use reknit_model_api::{ErrorClass, FormatUsed, ModelAnswer, ModelFailure, ModelRequest, RawEvent, Timings};
 use reknit_protocol::Value;
 use reqwest::Response;
-use reqwest::header::{CONTENT_TYPE, LOCATION};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION};
 
 use crate::Streaming;
 use crate::answer_builder::{AnswerBuilder, OnDelta};
@@ -15,7 +15,10 @@ use crate::body::{Body, BodyError};
 use crate::decode::{read_block, read_events};
 use crate::endpoint::Endpoint;
 use crate::error_response::ErrorResponse;
-use crate::forward::{EventContent, ForwardedAnswer, ForwardedRequest, OnRawEvent, PassedTexts, limit_answer};
+use crate::forward::{
+    EventContent, ForwardedAnswer, ForwardedError, ForwardedPart, ForwardedRequest, OnForwardedPart, PassedTexts,
+    limit_answer,
+};
 use crate::sanitize::{redact_secret, root_cause, sanitize};
 use crate::sse::SseBlocks;
 use crate::timeouts::{Stage, TimeoutTracker};
@@ -35,6 +38,8 @@ pub(crate) struct Attempt<'a> {
     builder: AnswerBuilder,
     wire: WireFormat,
     request_id: Option<String>,
+    /// The error that the server has sent.
+    refusal: Option<ForwardedError>,
 }
 
 impl<'a> Attempt<'a> {
@@ -51,6 +56,7 @@ impl<'a> Attempt<'a> {
             builder: AnswerBuilder::default(),
             wire: WireFormat::of(endpoint.target.provider),
             request_id: None,
+            refusal: None,
         }
     }
 
@@ -63,16 +69,19 @@ impl<'a> Attempt<'a> {
     pub(crate) async fn forward(
         mut self,
         request: ForwardedRequest<'_>,
-        on_event: OnRawEvent<'_>,
+        on_part: OnForwardedPart<'_>,
     ) -> Result<ForwardedAnswer, ModelFailure> {
-        let result = self.exchange_forwarded(request, on_event).await;
+        let result = self.exchange_forwarded(request, on_part).await;
+        if let (Err(_), Some(refusal)) = (&result, self.refusal.take()) {
+            on_part(ForwardedPart::Error(refusal));
+        }
         result.map_err(|failure| ModelFailure { request_id: self.request_id.take(), ..failure })
     }
 
     async fn exchange_forwarded(
         &mut self,
         request: ForwardedRequest<'_>,
-        on_event: OnRawEvent<'_>,
+        on_part: OnForwardedPart<'_>,
     ) -> Result<ForwardedAnswer, ModelFailure> {
         self.check_length()?;
         let target = &self.endpoint.target;
@@ -90,8 +99,9 @@ impl<'a> Attempt<'a> {
             _ => Streaming::Off,
         };
         let (response, first_byte_ms) = self.respond(body.to_string(), request.headers).await?;
+        on_part(ForwardedPart::Head(response.headers()));
         let body = if is_stream(&response, streaming) {
-            self.pass_stream(response, on_event).await?;
+            self.pass_stream(response, on_part).await?;
             None
         } else {
             Some(self.read_whole(response, &mut |_| {}).await?)
@@ -104,7 +114,7 @@ impl<'a> Attempt<'a> {
         let target = &self.endpoint.target;
         let request = prepare(target, self.request).await?;
         let body = self.wire.render(target, &request);
-        let (response, first_byte_ms) = self.respond(body.json.to_string(), &[]).await?;
+        let (response, first_byte_ms) = self.respond(body.json.to_string(), &HeaderMap::new()).await?;
         if is_stream(&response, target.streaming) {
             self.read_stream(response, on_delta).await?;
         } else {
@@ -115,11 +125,7 @@ impl<'a> Attempt<'a> {
     }
 
     /// Sends a body, and waits for the response. Fails if its status is an error.
-    async fn respond(
-        &mut self,
-        body: String,
-        headers: &[(&'static str, String)],
-    ) -> Result<(Response, u64), ModelFailure> {
+    async fn respond(&mut self, body: String, headers: &HeaderMap) -> Result<(Response, u64), ModelFailure> {
         let sending = self.endpoint.send(body, headers);
         let response = match self.tracker.within(Stage::Headers, sending).await {
             Ok(Ok(response)) => response,
@@ -191,20 +197,24 @@ impl<'a> Attempt<'a> {
     }
 
     /// Reads a stream, and passes each event on once it was read.
-    async fn pass_stream(&mut self, response: Response, on_event: OnRawEvent<'_>) -> Result<(), ModelFailure> {
+    async fn pass_stream(&mut self, response: Response, on_part: OnForwardedPart<'_>) -> Result<(), ModelFailure> {
         let mut blocks = SseBlocks::default();
         self.read_chunks(response, |attempt, chunk| {
             match chunk {
                 Some(chunk) => blocks.feed(chunk),
                 None => blocks.end(),
             }
-            attempt.pass_events(&mut blocks, on_event)
+            attempt.pass_events(&mut blocks, on_part)
         })
         .await
     }
 
     /// Passes on the events that are complete. The outcome is that of [`read_events`].
-    fn pass_events(&mut self, blocks: &mut SseBlocks, on_event: OnRawEvent<'_>) -> Result<EventOutcome, ModelFailure> {
+    fn pass_events(
+        &mut self,
+        blocks: &mut SseBlocks,
+        on_part: OnForwardedPart<'_>,
+    ) -> Result<EventOutcome, ModelFailure> {
         // Events with nothing but text that arrive together are passed on together.
         let mut texts = PassedTexts::default();
         let mut outcome = EventOutcome::Unreadable;
@@ -221,18 +231,23 @@ impl<'a> Attempt<'a> {
                     continue;
                 }
             }
-            texts.pass_on(blocks, on_event);
+            texts.pass_on(blocks, on_part);
+            if read.is_err() {
+                let body = self.redacted(blocks.bytes(place.clone()));
+                self.refusal = Some(ForwardedError { status: None, headers: HeaderMap::new(), body });
+            }
             let is_over = read.map_err(|error| self.error_in_body(&error))? == EventOutcome::EndMark;
             let EventContent { text, has_reasoning, has_calls } = content;
             // What we cannot read, the caller cannot either: it is counted and left out.
             if is_readable {
-                on_event(RawEvent { bytes: blocks.bytes(place), text: &text, has_reasoning, has_calls });
+                let bytes = blocks.bytes(place);
+                on_part(ForwardedPart::Event(RawEvent { bytes, text: &text, has_reasoning, has_calls }));
             }
             if is_over {
                 return Ok(EventOutcome::EndMark);
             }
         }
-        texts.pass_on(blocks, on_event);
+        texts.pass_on(blocks, on_part);
         Ok(outcome)
     }
 
@@ -279,6 +294,11 @@ impl<'a> Attempt<'a> {
         let headers = response.headers().clone();
         let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let body = Body::new(response).read_prefix(&mut self.tracker, MAX_ERROR_BODY).await;
+        self.refusal = Some(ForwardedError {
+            status: Some(status.as_u16()),
+            headers: headers.clone(),
+            body: self.redacted(&body),
+        });
         let now_ms = now_ms();
         let mut error = ErrorResponse::parse(&self.wire, Some(status.as_u16()), &body, now_ms);
         let message = &mut error.evidence.message;
@@ -296,6 +316,14 @@ impl<'a> Attempt<'a> {
         let error = ErrorResponse::parse(&self.wire, None, json.to_string().as_bytes(), now_ms);
         let failure = self.sanitized(error.into_failure(&self.wire, |_| None, now_ms));
         if self.builder.has_begun() { self.with_partial_answer(failure) } else { failure }
+    }
+
+    /// Bytes of the server, without the API key.
+    fn redacted(&self, bytes: &[u8]) -> Vec<u8> {
+        match (std::str::from_utf8(bytes), self.endpoint.secret()) {
+            (Ok(text), Some(_)) => redact_secret(text, self.endpoint.secret()).into_bytes(),
+            _ => bytes.to_vec(),
+        }
     }
 
     fn sanitized(&self, failure: ModelFailure) -> ModelFailure {

@@ -8,6 +8,7 @@ use reqwest::{Client, Response, Url, redirect, retry};
 use secrecy::ExposeSecret;
 
 use crate::bedrock::{AccountKeys, SignedRequest};
+use crate::pass::PassedRequest;
 use crate::wire_format::WireFormat;
 use crate::{Provider, Target, TargetError};
 
@@ -17,6 +18,8 @@ pub(crate) struct Endpoint {
     url: Url,
     client: Client,
     headers: HeaderMap,
+    /// The headers that the configuration sets: no request replaces them.
+    configured: Vec<HeaderName>,
 }
 
 /// Many servers close idle connections after five seconds. A request on a connection that is being closed fails, so ours
@@ -32,20 +35,60 @@ impl Endpoint {
         let headers = headers(&target, &wire)?;
         let client =
             client(&url, &target).map_err(|source| TargetError::Client { target: target.name.clone(), source })?;
-        Ok(Self { target, url, client, headers })
+        let own = target.extras.headers.keys().filter_map(|name| HeaderName::try_from(name).ok());
+        let key = HeaderName::from_static(wire.key_header(target.provider).0);
+        let configured = own.chain(target.key.is_some().then_some(key)).collect();
+        Ok(Self { target, url, client, headers, configured })
     }
 
-    pub(crate) async fn send(&self, body: String, more: &[(&'static str, String)]) -> Result<Response, reqwest::Error> {
+    /// Sends the body of a question to a model, with more headers.
+    pub(crate) async fn send(&self, body: String, more: &HeaderMap) -> Result<Response, reqwest::Error> {
         let mut headers = self.headers.clone();
-        for (name, value) in more {
-            if let Ok(value) = HeaderValue::try_from(value) {
-                headers.insert(*name, value);
-            }
-        }
+        self.add(more, &mut headers);
         if let Some(keys) = self.account_keys() {
             sign(&mut headers, &self.url, &keys, body.as_bytes());
         }
         self.client.post(self.url.clone()).headers(headers).body(body).send().await
+    }
+
+    /// Sends a request to another path of the server.
+    pub(crate) async fn send_to(&self, url: Url, request: PassedRequest) -> Result<Response, reqwest::Error> {
+        let mut headers = self.headers.clone();
+        headers.remove(CONTENT_TYPE);
+        headers.remove(ACCEPT);
+        self.add(&request.headers, &mut headers);
+        self.client.request(request.method, url).headers(headers).body(request.body).send().await
+    }
+
+    /// Adds headers, except those that the configuration sets.
+    fn add(&self, more: &HeaderMap, headers: &mut HeaderMap) {
+        for name in more.keys().filter(|name| !self.configured.contains(name)) {
+            headers.remove(name);
+            for value in more.get_all(name) {
+                headers.append(name.clone(), value.clone());
+            }
+        }
+    }
+
+    /// The address of another path of the server, such as `/embeddings`; none if the path leads out of the API.
+    pub(crate) fn url_of(&self, path: &str, query: Option<&str>) -> Option<Url> {
+        let (question, _) = WireFormat::of(self.target.provider).path_and_query(&self.target);
+        let api = question.strip_suffix("/chat/completions").unwrap_or_default();
+        let base = self.url.path().strip_suffix(question.as_str())?;
+        let mut url = self.url.clone();
+        url.set_path(&format!("{base}{api}{path}"));
+        if !url.path().starts_with(&format!("{base}{api}/")) {
+            return None;
+        }
+        // What is configured, such as the version of the API, counts more than what the request says.
+        let ours: Vec<(String, String)> = self.url.query_pairs().into_owned().collect();
+        url.set_query(query);
+        if !ours.is_empty() {
+            let is_other = |(name, _): &(String, String)| ours.iter().all(|(known, _)| known != name);
+            let given: Vec<(String, String)> = url.query_pairs().into_owned().filter(is_other).collect();
+            url.query_pairs_mut().clear().extend_pairs(given).extend_pairs(&ours);
+        }
+        Some(url)
     }
 
     fn account_keys(&self) -> Option<AccountKeys<'_>> {
@@ -229,6 +272,31 @@ mod tests {
             (" http://localhost ", "http://localhost/chat/completions"),
         ] {
             assert_eq!(Endpoint::new(at(base_url)).unwrap().url.as_str(), expected);
+        }
+    }
+
+    #[test]
+    fn another_path_of_the_server_is_below_the_base_url_with_what_is_configured() {
+        let extra = |target: Target| {
+            let query = [("api-version".to_owned(), "7".to_owned())].into();
+            Target { extras: crate::RequestExtras { query, ..target.extras }, ..target }
+        };
+        let azure = |base_url: &str| Target { provider: Provider::Azure, ..at(base_url) };
+        for (target, path, query, expected) in [
+            (at("http://h/v1"), "/files/f-1/content", None, Some("http://h/v1/files/f-1/content")),
+            (at("http://h"), "/files", Some("limit=2&after=a%20b"), Some("http://h/files?limit=2&after=a%20b")),
+            (
+                extra(at("http://h/v1")),
+                "/files",
+                Some("api-version=1&a=b"),
+                Some("http://h/v1/files?a=b&api-version=7"),
+            ),
+            (azure("https://x.openai.azure.com"), "/files", None, Some("https://x.openai.azure.com/openai/v1/files")),
+            (at("http://h/v1"), "/../admin", None, None),
+            (at("http://h/v1"), "/a/%2e%2e/%2E%2e/admin", None, None),
+        ] {
+            let url = Endpoint::new(target).unwrap().url_of(path, query);
+            assert_eq!(url.as_ref().map(Url::as_str), expected, "{path}");
         }
     }
 

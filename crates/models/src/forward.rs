@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use reknit_model_api::{Api, Delta, ErrorClass, ModelAnswer, ModelFailure, ModelRequest, RawEvent, TargetName};
 use reknit_protocol::{Object, Value};
+use reqwest::header::HeaderMap;
 
 use crate::sse::SseBlocks;
 use crate::{Models, Provider, Target, openai};
@@ -15,8 +16,8 @@ pub struct ForwardedRequest<'a> {
     pub body: &'a Object,
     /// What the body says, for counts of tokens and for the timeouts.
     pub request: &'a ModelRequest,
-    /// Headers that belong to the API, such as `anthropic-beta`. Never a key.
-    pub headers: &'a [(&'static str, String)],
+    /// Headers of the program, such as `anthropic-beta`. Never a key. Those that the configuration sets count more.
+    pub headers: &'a HeaderMap,
     /// Whether the limit of `request` for the length of the answer is sent if the body states none, so that what it may cost is
     /// known.
     pub limits_answer: bool,
@@ -30,8 +31,29 @@ pub struct ForwardedAnswer {
     pub body: Option<Vec<u8>>,
 }
 
-/// Receives the events of a stream as they arrive.
-pub type OnRawEvent<'a> = &'a mut (dyn FnMut(RawEvent<'_>) + Send);
+/// A part of what a server sends back.
+#[derive(Debug)]
+pub enum ForwardedPart<'a> {
+    /// The headers of a successful response, before its body.
+    Head(&'a HeaderMap),
+    /// An event of a stream, never one that reports an error.
+    Event(RawEvent<'a>),
+    /// The error for which the attempt fails.
+    Error(ForwardedError),
+}
+
+/// An error as the server has sent it, without the API key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForwardedError {
+    /// The status of the response; none for an event of a stream, whose bytes are the body.
+    pub status: Option<u16>,
+    pub headers: HeaderMap,
+    /// At most 64 KiB of it.
+    pub body: Vec<u8>,
+}
+
+/// Receives what a server sends back, as it arrives.
+pub type OnForwardedPart<'a> = &'a mut (dyn FnMut(ForwardedPart<'_>) + Send);
 
 #[derive(Debug, Default)]
 pub(crate) struct EventContent {
@@ -70,10 +92,11 @@ impl PassedTexts {
         self.text.push_str(text);
     }
 
-    pub(crate) fn pass_on(&mut self, blocks: &SseBlocks, on_event: OnRawEvent<'_>) {
+    pub(crate) fn pass_on(&mut self, blocks: &SseBlocks, on_part: OnForwardedPart<'_>) {
         if !self.text.is_empty() {
             let bytes = blocks.bytes(self.place.clone());
-            on_event(RawEvent { bytes, text: &self.text, has_reasoning: false, has_calls: false });
+            let event = RawEvent { bytes, text: &self.text, has_reasoning: false, has_calls: false };
+            on_part(ForwardedPart::Event(event));
             self.text.clear();
         }
     }
@@ -91,13 +114,13 @@ impl Models {
         &self,
         target: &TargetName,
         request: ForwardedRequest<'_>,
-        on_event: OnRawEvent<'_>,
+        on_part: OnForwardedPart<'_>,
     ) -> Result<ForwardedAnswer, ModelFailure> {
         let Some(attempt) = self.attempt(target, request.request) else {
             let message = format!("requests cannot be sent to the model `{target}` as they are");
             return Err(ModelFailure::new(ErrorClass::ModelError, message));
         };
-        attempt.forward(request, on_event).await
+        attempt.forward(request, on_part).await
     }
 }
 

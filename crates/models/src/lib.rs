@@ -67,6 +67,8 @@ mod model_info;
 mod models;
 mod ollama;
 mod openai;
+#[cfg(feature = "http")]
+mod pass;
 mod prompt_cache;
 mod provider;
 mod request_body;
@@ -85,8 +87,10 @@ mod wire_format;
 pub use client::{ModelClient, OnDelta, SharedClient};
 pub use decode::{DecodeError, decode_body, decode_stream};
 #[cfg(feature = "http")]
-pub use forward::{ForwardedAnswer, ForwardedRequest, OnRawEvent};
+pub use forward::{ForwardedAnswer, ForwardedError, ForwardedPart, ForwardedRequest, OnForwardedPart};
 pub use models::Models;
+#[cfg(feature = "http")]
+pub use pass::{PassedRequest, PassedResponse};
 pub use provider::Provider;
 pub use request_extras::{RequestDefaults, RequestExtras};
 pub use target::{Caching, FormatSupport, Streaming, Target, TargetError};

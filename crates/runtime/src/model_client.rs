@@ -111,6 +111,7 @@ impl RotatingClient {
     pub async fn serve<A: ModelAttempts>(&self, attempts: &mut A) -> Result<Served<A::Accepted>, NoAnswerError> {
         let mut rotation = Rotation::new(self.targets.clone(), self.rules.clone());
         let mut failed = Vec::new();
+        let mut refused: Vec<TargetName> = Vec::new();
         while let Some(target) = rotation.target().cloned() {
             let next = match self.attempt(&target, rotation.asks_while_blocked(), attempts).await {
                 Ok(answer) => return Ok(Served { answer, target, failed }),
@@ -120,7 +121,16 @@ impl RotatingClient {
                 Err(AttemptError::Failed(failure)) => {
                     let failure = ModelFailure { cool_down_ms: self.breakers.cool_down_ms(&target), ..failure };
                     let next = rotation.failed(&failure, self.now_ms());
+                    let reason = GiveUpReason::Fatal(failure.class);
+                    refused.retain(|other| *other != target);
+                    if failure.is_target_specific() && failure.status.is_some_and(|status| status < 500) {
+                        refused.push(target.clone());
+                    }
                     failed.push(FailedAttempt { target, failure });
+                    // The request does not change: whoever refused it refuses it again.
+                    if rotation.target().is_some() && rotation.targets().all(|target| refused.contains(target)) {
+                        return Err(NoAnswerError { reason, failed });
+                    }
                     next
                 }
             };

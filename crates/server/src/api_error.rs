@@ -84,6 +84,10 @@ impl ApiError {
         Self { retry_after_s: Some(seconds), ..self }
     }
 
+    pub(crate) fn retry_after_ms(&self) -> Option<u64> {
+        self.retry_after_s.map(|seconds| u64::from(seconds).saturating_mul(1_000))
+    }
+
     fn refused(code: RefusalCode, message: String) -> Self {
         // The codes have statuses of HTTP.
         let status = StatusCode::from_u16(code.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);

@@ -162,17 +162,15 @@ impl<T: Unpin> HttpBody for HeldBody<T> {
 }
 
 const ID_HEADER: &str = "x-request-id";
+const OWN_ID_HEADER: &str = "x-reknit-request-id";
 /// A longer id of a caller is replaced.
 const MAX_ID: usize = 128;
 
 /// Gives the request an id, unless the caller did, returns it with the response, and logs how the request went.
-pub(crate) async fn log(State(metrics): State<Arc<PrometheusMetrics>>, mut request: Request, next: Next) -> Response {
+pub(crate) async fn log(State(metrics): State<Arc<PrometheusMetrics>>, request: Request, next: Next) -> Response {
     let given = request.headers().get(ID_HEADER).filter(|id| is_plain(id)).cloned();
     let id = given.or_else(|| HeaderValue::from_str(&uuid::Uuid::now_v7().to_string()).ok());
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    if let Some(id) = &id {
-        request.headers_mut().insert(ID_HEADER, id.clone());
-    }
     let start = Instant::now();
     let mut response = next.run(request).await;
     let shown = id.as_ref().and_then(|id| id.to_str().ok()).unwrap_or_default();
@@ -181,7 +179,9 @@ pub(crate) async fn log(State(metrics): State<Arc<PrometheusMetrics>>, mut reque
     let status = response.status().as_u16().to_string();
     metrics.count("reknit_http_requests_total", "Requests to the server.", &[("status", &status)], 1);
     if let Some(id) = id {
-        response.headers_mut().insert(ID_HEADER, id);
+        // A provider's response has an id of its own, by which the provider knows the request.
+        let name = if response.headers().contains_key(ID_HEADER) { OWN_ID_HEADER } else { ID_HEADER };
+        response.headers_mut().insert(name, id);
     }
     response
 }

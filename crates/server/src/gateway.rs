@@ -3,6 +3,8 @@
 mod attempts;
 mod bill;
 mod engine_models;
+mod headers;
+mod pass;
 mod reply;
 mod stream;
 
@@ -12,21 +14,23 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::HeaderMap;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use reknit_gateway::{GatewayError, GatewayRequest, read_request};
 use reknit_model_api::{Api, TargetName};
-use reknit_protocol::Value;
+use reknit_protocol::{Object, Value};
 use reknit_runtime::RotatingClient;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::access::Caller;
+use crate::api_error::ApiError;
 use crate::events::StreamedEvent;
 use crate::request::read_body;
 use crate::state::ServerState;
 use attempts::Attempts;
 use bill::Bill;
 use engine_models::{EngineModel, refused};
+pub(crate) use pass::{client_api, pass};
 
 /// The most that a request may send: enough for images and documents.
 pub(crate) const MAX_BODY: usize = 64 << 20;
@@ -65,10 +69,22 @@ endpoint! {
 
 async fn serve(server: ServerState, caller: &Caller, api: Api, headers: &HeaderMap, body: Body) -> Response {
     let response = answer(&server, caller, api, headers, body).await.unwrap_or_else(|error| reply::error(api, &error));
+    count(&server, api.as_str(), response)
+}
+
+fn count(server: &ServerState, api: &str, response: Response) -> Response {
     let status = response.status().as_u16().to_string();
-    let labels = [("api", api.as_str()), ("status", status.as_str())];
+    let labels = [("api", api), ("status", status.as_str())];
     server.metrics.count("reknit_gateway_requests_total", "Requests to the gateway.", &labels, 1);
     response
+}
+
+/// The response to a request that is refused before it is read, in the API of its client.
+pub(crate) fn refusal(path: &str, headers: &HeaderMap, error: ApiError) -> Response {
+    match client_api(path, headers) {
+        Some(api) => reply::error(api, &refused(&error)),
+        None => error.into_response(),
+    }
 }
 
 async fn answer(
@@ -78,22 +94,24 @@ async fn answer(
     headers: &HeaderMap,
     body: Body,
 ) -> Result<Response, GatewayError> {
-    let body = read_body(body, MAX_BODY).await.map_err(|error| refused(&error, None))?;
-    let request = read(api, &body)?;
+    let body = read_body(body, MAX_BODY).await.map_err(|error| refused(&error))?;
+    let request = match read_request(api, read_object(&body)?) {
+        Ok(request) => request,
+        Err(error) => return pass::unread(server, caller, api, headers, read_object(&body)?, &error).await,
+    };
     match EngineModel::named(server, &request.model) {
         Some(model) => model?.answer(server, caller, headers, &request).await,
         None => ask_models(server, caller, headers, request).await,
     }
 }
 
-fn read(api: Api, body: &[u8]) -> Result<GatewayRequest, GatewayError> {
+fn read_object(body: &[u8]) -> Result<Object, GatewayError> {
     let text = std::str::from_utf8(body).map_err(|_| GatewayError::invalid("the body is not UTF-8"))?;
-    let body = match Value::parse(text) {
-        Ok(Value::Object(body)) => body,
-        Ok(_) => return Err(GatewayError::invalid("the body is not a JSON object")),
-        Err(error) => return Err(GatewayError::invalid(format!("the body is not JSON: {error}"))),
-    };
-    read_request(api, body).map_err(|error| GatewayError::invalid(error.to_string()))
+    match Value::parse(text) {
+        Ok(Value::Object(body)) => Ok(body),
+        Ok(_) => Err(GatewayError::invalid("the body is not a JSON object")),
+        Err(error) => Err(GatewayError::invalid(format!("the body is not JSON: {error}"))),
+    }
 }
 
 async fn ask_models(
@@ -106,27 +124,32 @@ async fn ask_models(
         return Err(GatewayError::invalid("no model is configured; `reknit models` says how to add one"));
     };
     let client = choose(client, &request.model)?;
-    if let Some(stored) = stored_elsewhere(&request).filter(|_| !caller.sees_all_runs()) {
-        let message = format!(
-            "what {stored} refers to is stored by the provider for all tokens of this server, and may belong to another one; send the \
-             conversation itself"
-        );
-        return Err(GatewayError { status: 403, code: "forbidden", message, retry_after_ms: None });
-    }
+    refuse_stored_elsewhere(caller, &request.body)?;
     let bill = Bill::reserve(caller.reknit.runtime(), &client, &request).await?;
-    let attempts = Attempts::new(request, headers, Arc::clone(&server.metrics), bill);
+    let sent = headers::of_question(headers, caller);
+    let attempts = Attempts::new(request, headers, sent, Arc::clone(&server.metrics), bill);
     if attempts.request.stream {
         return stream::respond(client, attempts).await;
     }
     reply::whole(client, attempts).await
 }
 
+/// Refuses a request that refers to answers which the provider has stored, unless the caller may see those of all tokens.
+fn refuse_stored_elsewhere(caller: &Caller, body: &Object) -> Result<(), GatewayError> {
+    let Some(stored) = stored_elsewhere(body).filter(|_| !caller.sees_all_runs()) else { return Ok(()) };
+    let message = format!(
+        "what {stored} refers to is stored by the provider for all tokens of this server, and may belong to another one; send the \
+         conversation itself"
+    );
+    Err(GatewayError { status: 403, code: "forbidden", message, retry_after_ms: None })
+}
+
 /// The part of a request that refers to answers which the provider has stored. All tokens have the same account there.
-fn stored_elsewhere(request: &GatewayRequest) -> Option<&'static str> {
+fn stored_elsewhere(body: &Object) -> Option<&'static str> {
     let is_reference = |item: &Value| item.get("type").and_then(Value::as_str) == Some("item_reference");
-    let input = request.body.get("input").and_then(Value::as_array).unwrap_or_default();
+    let input = body.get("input").and_then(Value::as_array).unwrap_or_default();
     let names = ["previous_response_id", "conversation"].into_iter();
-    let mut present = names.filter(|name| request.body.get(name).is_some_and(|value| !value.is_null()));
+    let mut present = names.filter(|name| body.get(name).is_some_and(|value| !value.is_null()));
     present.next().or_else(|| input.iter().any(is_reference).then_some("an `item_reference`"))
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
-use axum::routing::{get, post};
+use axum::routing::{any, get, post};
 use axum::{Json, Router, middleware};
 use reknit::{Mender, Reknit};
 use reknit_runtime::NamedAgent;
@@ -244,13 +244,18 @@ fn gateway_routes() -> OpenApiRouter<ServerState> {
         .routes(routes!(gateway::responses))
         .routes(routes!(gateway::messages))
         .routes(routes!(gateway::models))
+        .route("/v1/{*rest}", any(gateway::pass))
 }
 
 fn router(state: ServerState) -> Router {
     let (router, mut document) = routes().split_for_parts();
     let (gateway, gateway_document) = gateway_routes().split_for_parts();
     let counted = middleware::from_fn_with_state(state.open_requests.clone(), connections::count);
-    let gateway = gateway.layer(DefaultBodyLimit::max(gateway::MAX_BODY)).layer(counted);
+    // A path of a provider may have more methods there than here.
+    let gateway = gateway
+        .method_not_allowed_fallback(gateway::pass)
+        .layer(DefaultBodyLimit::max(gateway::MAX_BODY))
+        .layer(counted);
     document.merge(gateway_document);
     router
         .route("/openapi.json", get(async move || Json(document)))

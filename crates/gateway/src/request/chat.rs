@@ -35,7 +35,7 @@ pub(super) fn read(options: &mut Options<'_>) -> Result<ModelRequest, RequestErr
         Some(format) => response_format(format, at(format, &["json_schema"]), options),
     };
     if options.get("n").and_then(Value::as_number).and_then(Number::as_u64).is_some_and(|choices| choices != 1) {
-        return Err(RequestError("`n` other than 1 is not supported: send one request for each answer".to_owned()));
+        options.note_foreign("`n` other than 1".to_owned());
     }
     Ok(request)
 }

@@ -23,6 +23,8 @@ pub struct StreamMender {
     is_closed: bool,
     has_calls: bool,
     has_passed: bool,
+    /// Whether everything passes from the first content on, because nothing is mended.
+    passes_all: bool,
 }
 
 impl StreamMender {
@@ -44,6 +46,7 @@ impl StreamMender {
             is_closed: is_buffered,
             has_calls: false,
             has_passed: false,
+            passes_all: mender.is_none() && !is_buffered,
         }
     }
 
@@ -65,7 +68,8 @@ impl StreamMender {
         self.gate.push(event.text);
         self.is_closed |= event.has_calls;
         let has_content = event.has_reasoning || !event.text.is_empty();
-        if self.is_closed || !has_content || self.gate.holds() {
+        let waits = self.is_closed || !has_content || self.gate.holds();
+        if waits && !(self.passes_all && (self.has_passed || has_content || event.has_calls)) {
             return Vec::new();
         }
         self.has_passed = true;

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use axum::http::HeaderMap;
 use reknit_gateway::{AnswerMender, GatewayRequest, MendedAnswer, UnusableAnswer};
 use reknit_model_api::{Api, Delta, ErrorClass, Message, ModelAnswer, ModelFailure, RawEvent, TargetName};
-use reknit_models::{ForwardedRequest, Models};
-use reknit_protocol::{Object, Value};
+use reknit_models::{ForwardedError, ForwardedPart, ForwardedRequest, Models};
+use reknit_protocol::{Number, Object, Value};
 use reknit_runtime::telemetry::prometheus::PrometheusMetrics;
 
 use super::bill::Bill;
+use super::headers::{of_response, without_idempotency_key};
 
 /// What the attempts at one request share.
 #[derive(Debug)]
@@ -20,7 +21,9 @@ pub(super) struct Attempts {
     asks_again: bool,
     /// Whether a stream waits for the whole answer.
     pub(super) is_buffered: bool,
-    headers: Vec<(&'static str, String)>,
+    headers: HeaderMap,
+    /// The errors that servers have sent, one place for each attempt.
+    errors: Vec<Option<ForwardedError>>,
     metrics: Arc<PrometheusMetrics>,
     pub(super) bill: Option<Bill>,
     /// Why the answer before could not be used. A model is asked again once for that.
@@ -33,6 +36,8 @@ pub(super) struct Attempts {
 #[derive(Debug)]
 pub(super) struct Received<A> {
     pub(super) answer: A,
+    /// The headers of its response, if it came from a server with the API of the caller.
+    pub(super) headers: HeaderMap,
     /// The body, if it came whole from a server with the API of the caller.
     pub(super) body: Option<Vec<u8>>,
     /// Whether it came from a server with the API of the caller.
@@ -43,6 +48,8 @@ pub(super) type ReceivedAnswer = Received<ModelAnswer>;
 pub(super) type MendedResponse = Received<MendedAnswer>;
 
 pub(super) enum Piece<'a> {
+    /// The headers of the response of such a server, before its events.
+    Head(&'a HeaderMap),
     /// An event of a server with the API of the caller.
     Event(RawEvent<'a>),
     /// A part of an answer in another API.
@@ -53,17 +60,19 @@ impl Attempts {
     pub(super) fn new(
         request: GatewayRequest,
         headers: &HeaderMap,
+        sent: HeaderMap,
         metrics: Arc<PrometheusMetrics>,
         bill: Option<Bill>,
     ) -> Self {
         let header_is = |name: &str, word: &str| {
             headers.get(name).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(word.as_bytes()))
         };
-        let is_mending = !header_is("x-reknit-mend", "off");
+        // Only the first of several answers is read.
+        let is_mending = !header_is("x-reknit-mend", "off") && !wants_several(&request.body);
         let asks_again = !header_is("x-reknit-mend", "once");
         let is_buffered = header_is("x-reknit-stream", "buffered");
-        let headers = api_headers(headers);
-        Self { request, is_mending, asks_again, is_buffered, headers, metrics, bill, complaint: None, fallback: None }
+        let (errors, complaint, fallback) = (Vec::new(), None, None);
+        Self { request, is_mending, asks_again, is_buffered, headers: sent, errors, metrics, bill, complaint, fallback }
     }
 
     pub(super) fn mender(&self) -> Option<AnswerMender<'_>> {
@@ -72,20 +81,16 @@ impl Attempts {
 
     /// Sends the request to one target: as it is to a server with the same API, else translated.
     pub(super) async fn send(
-        &self,
+        &mut self,
         models: &Models,
         target: &TargetName,
         on_piece: &mut (dyn FnMut(Piece<'_>) + Send),
     ) -> Result<ReceivedAnswer, ModelFailure> {
-        let request = &self.request;
-        if models.api(target) == Some(request.api) {
-            let body = self.complaint.as_ref().map(|complaint| with_complaint(request, complaint));
-            let (body, headers) = (body.as_ref().unwrap_or(&request.body), &self.headers[..]);
-            let forwarded =
-                ForwardedRequest { body, request: &request.request, headers, limits_answer: self.bill.is_some() };
-            let answer = models.forward(target, forwarded, &mut |event| on_piece(Piece::Event(event))).await?;
-            return Ok(Received { answer: answer.answer, body: answer.body, is_same_api: true });
+        if models.api(target) == Some(self.request.api) {
+            return self.forward(models, target, on_piece).await;
         }
+        self.errors.push(None);
+        let request = &self.request;
         if let Some(content) = &request.foreign_content {
             let message = format!("only a server with the API `{}` understands {content}", request.api);
             return Err(ModelFailure::new(ErrorClass::ModelError, message));
@@ -93,7 +98,44 @@ impl Attempts {
         let mut translated = request.request.clone();
         translated.messages.extend(self.complaint.as_deref().map(|complaint| Message::user(again(complaint))));
         let answer = models.ask(target, &translated, &mut |delta| on_piece(Piece::Delta(delta))).await?;
-        Ok(Received { answer, body: None, is_same_api: false })
+        Ok(Received { answer, headers: HeaderMap::new(), body: None, is_same_api: false })
+    }
+
+    async fn forward(
+        &mut self,
+        models: &Models,
+        target: &TargetName,
+        on_piece: &mut (dyn FnMut(Piece<'_>) + Send),
+    ) -> Result<ReceivedAnswer, ModelFailure> {
+        let request = &self.request;
+        let changed = self.complaint.as_ref().map(|complaint| with_complaint(request, complaint));
+        let own = changed.is_some().then(|| without_idempotency_key(self.headers.clone()));
+        let (body, headers) = (changed.as_ref().unwrap_or(&request.body), own.as_ref().unwrap_or(&self.headers));
+        let limits_answer = self.bill.is_some();
+        let forwarded = ForwardedRequest { body, request: &request.request, headers, limits_answer };
+        let (mut head, mut error) = (HeaderMap::new(), None);
+        let mut on_part = |part: ForwardedPart<'_>| match part {
+            ForwardedPart::Head(headers) => {
+                head = of_response(headers);
+                on_piece(Piece::Head(&head));
+            }
+            ForwardedPart::Event(event) => on_piece(Piece::Event(event)),
+            ForwardedPart::Error(sent) => error = Some(sent),
+        };
+        let result = models.forward(target, forwarded, &mut on_part).await;
+        self.errors.push(error);
+        let answer = result?;
+        Ok(Received { answer: answer.answer, headers: head, body: answer.body, is_same_api: true })
+    }
+
+    /// The error that a server has sent in an attempt, counted from 0.
+    pub(super) fn error(&self, attempt: usize) -> Option<&ForwardedError> {
+        self.errors.get(attempt)?.as_ref()
+    }
+
+    /// The error that a server has sent in the last attempt.
+    pub(super) fn last_error(&self) -> Option<&ForwardedError> {
+        self.errors.last()?.as_ref()
     }
 
     fn count(&self, name: &str, help: &str, target: &TargetName) {
@@ -115,7 +157,7 @@ impl Attempts {
         target: &TargetName,
         received: ReceivedAnswer,
     ) -> Result<MendedResponse, ModelFailure> {
-        let Received { answer, body, is_same_api } = received;
+        let Received { answer, headers, body, is_same_api } = received;
         let usage = answer.usage;
         if let Some(bill) = &mut self.bill {
             bill.add(target, &usage);
@@ -129,11 +171,11 @@ impl Attempts {
                 if !answer.changes.is_empty() {
                     self.count("reknit_gateway_mended_total", "Answers that were changed.", target);
                 }
-                return Ok(Received { answer, body, is_same_api });
+                return Ok(Received { answer, headers, body, is_same_api });
             }
             Err(unusable) => unusable,
         };
-        let harmless = harmless.map(|answer| Received { answer: *answer, body, is_same_api });
+        let harmless = harmless.map(|answer| Received { answer: *answer, headers, body, is_same_api });
         self.count("reknit_gateway_unusable_answers_total", "Answers for which a model was asked again.", target);
         let is_last = self.complaint.replace(reason.clone()).is_some() || !self.asks_again;
         match harmless {
@@ -145,12 +187,9 @@ impl Attempts {
     }
 }
 
-/// Headers that belong to the API of the caller.
-fn api_headers(headers: &HeaderMap) -> Vec<(&'static str, String)> {
-    let names = ["anthropic-beta", "anthropic-version", "openai-beta"];
-    let values =
-        |name: &str| -> Vec<&str> { headers.get_all(name).iter().filter_map(|value| value.to_str().ok()).collect() };
-    names.into_iter().map(|name| (name, values(name).join(","))).filter(|(_, value)| !value.is_empty()).collect()
+/// Whether a request asks for several answers at once.
+fn wants_several(body: &Object) -> bool {
+    body.get("n").and_then(Value::as_number).and_then(Number::as_u64).is_some_and(|answers| answers != 1)
 }
 
 fn again(complaint: &str) -> String {

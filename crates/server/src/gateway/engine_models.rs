@@ -58,7 +58,7 @@ impl EngineModel {
             return Err(GatewayError::invalid("there is no message of the user with text"));
         };
         let runtime = caller.reknit.runtime();
-        let id = run_id(caller, headers, None).map_err(|error| refused(&error, None))?;
+        let id = run_id(caller, headers, None).map_err(|error| refused(&error))?;
         let start = match self {
             Self::Ask => RunStart::from(runtime.started(&input, None)),
             Self::Agent(agent) => {
@@ -67,10 +67,10 @@ impl EngineModel {
             }
         };
         let options = StartOptions { id, attachments, ..StartOptions::default() };
-        let start = operations::start(runtime, start, options).map_err(|refusal| refused(&refusal.into(), None))?;
-        let handle = start_once(server, caller, start).await.map_err(|error| refused(&error, Some(1_000)))?;
+        let start = operations::start(runtime, start, options).map_err(|refusal| refused(&refusal.into()))?;
+        let handle = start_once(server, caller, start).await.map_err(|error| refused(&error))?;
         let failed = |message: String| GatewayError { status: 500, code: "run_failed", message, retry_after_ms: None };
-        handle.settled().await.map_err(|error| refused(&ApiError::from(error), None))?;
+        handle.settled().await.map_err(|error| refused(&ApiError::from(error)))?;
         let ended = run_text(server.journal(), &handle.id).await.map_err(|error| failed(error.to_string()))?;
         if ended.text.is_empty() {
             return Err(failed(format!("the run `{}` ended without an answer", handle.id)));
@@ -102,9 +102,9 @@ fn input_of(messages: &[Message]) -> Option<(String, Vec<Attachment>)> {
 }
 
 /// An error of the API, for clients of a model.
-pub(super) fn refused(error: &ApiError, retry_after_ms: Option<u64>) -> GatewayError {
+pub(super) fn refused(error: &ApiError) -> GatewayError {
     let (status, code) = (error.status.as_u16(), error.code);
-    GatewayError { status, code, message: error.to_string(), retry_after_ms }
+    GatewayError { status, code, message: error.to_string(), retry_after_ms: error.retry_after_ms() }
 }
 
 fn respond(request: &GatewayRequest, handle: &RunHandle, ended: RunText) -> Response {

@@ -8,11 +8,12 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use reknit_gateway::{GatewayError, GatewayRequest, Identity, patch_response, write_response};
 use reknit_model_api::{Api, ErrorClass, ModelFailure, TargetName};
-use reknit_models::Models;
+use reknit_models::{ForwardedError, Models};
 use reknit_protocol::Value;
 use reknit_runtime::{ModelAttempts, NoAnswerError, RotatingClient, Served};
 
 use super::attempts::{Attempts, MendedResponse, ReceivedAnswer};
+use super::headers::of_response;
 
 /// The longest value of a header about what was mended.
 const MAX_HEADER: usize = 2_000;
@@ -44,20 +45,21 @@ impl ModelAttempts for WholeAttempts<'_> {
 pub(super) async fn whole(client: RotatingClient, attempts: Attempts) -> Result<Response, GatewayError> {
     let mut attempts = WholeAttempts { models: client.models(), attempts };
     let result = client.serve(&mut attempts).await;
-    let Attempts { request, fallback, bill, .. } = attempts.attempts;
-    if let Some(bill) = bill {
+    let mut made = attempts.attempts;
+    if let Some(bill) = made.bill.take() {
         bill.settle().await;
     }
-    let (answer, target, attempts) = match (result, fallback) {
+    let (answer, target, attempts) = match (result, made.fallback.take()) {
         (Ok(Served { answer, target, failed }), _) => (answer, target, failed.len() + 1),
         // Its attempt is among those that failed.
         (Err(error), Some((target, answer))) => (answer, target, error.failed.len()),
-        (Err(error), None) => return Err(no_answer(&error)),
+        (Err(error), None) => return Ok(no_answer(&error, &made)),
     };
-    let mut headers = attempt_headers(&target, attempts);
-    describe(&mut headers, &request, &answer);
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    Ok((headers, Body::from(bytes(&request, &answer))).into_response())
+    let mut headers = answer.headers.clone();
+    add_attempts(&mut headers, &target, attempts);
+    describe(&mut headers, &made.request, &answer);
+    headers.entry(CONTENT_TYPE).or_insert(HeaderValue::from_static("application/json"));
+    Ok((headers, Body::from(bytes(&made.request, &answer))).into_response())
 }
 
 /// The body of the response: as it came, or with what was mended in its place, or in the API of the caller.
@@ -85,12 +87,10 @@ pub(super) fn identity() -> Identity {
     Identity { id: uuid::Uuid::new_v4().simple().to_string(), created }
 }
 
-/// Which model answered, and how many attempts it took.
-pub(super) fn attempt_headers(target: &TargetName, attempts: usize) -> HeaderMap {
-    let mut headers = HeaderMap::new();
-    insert(&mut headers, "x-reknit-target", target.as_str());
-    insert(&mut headers, "x-reknit-attempts", &attempts.to_string());
-    headers
+/// Adds which model answered, and how many attempts it took.
+pub(super) fn add_attempts(headers: &mut HeaderMap, target: &TargetName, attempts: usize) {
+    insert(headers, "x-reknit-target", target.as_str());
+    insert(headers, "x-reknit-attempts", &attempts.to_string());
 }
 
 /// What was changed, what is wrong, and which options the model did not get.
@@ -131,7 +131,7 @@ fn caller_names(option: &str) -> Vec<&str> {
 }
 
 /// Inserts a header. Characters that headers cannot have are replaced.
-fn insert(headers: &mut HeaderMap, name: &'static str, value: &str) {
+pub(super) fn insert(headers: &mut HeaderMap, name: &'static str, value: &str) {
     let is_plain = |letter: &char| letter.is_ascii_graphic() || *letter == ' ';
     let plain = value.chars().take(MAX_HEADER).map(|letter| if is_plain(&letter) { letter } else { '?' });
     if let Ok(value) = HeaderValue::try_from(plain.collect::<String>()) {
@@ -139,33 +139,61 @@ fn insert(headers: &mut HeaderMap, name: &'static str, value: &str) {
     }
 }
 
-/// The error if no model answered: a rate limit of any model says when to come back; otherwise the preferred model's error counts.
-pub(super) fn no_answer(error: &NoAnswerError) -> GatewayError {
-    let failures = || error.failed.iter().map(|attempt| &attempt.failure);
-    let limited = failures().filter(|failure| failure.class == ErrorClass::RateLimit);
-    let soonest = limited.min_by_key(|failure| failure.retry_after_ms.unwrap_or(u64::MAX));
+/// The response if no model answered: a rate limit of any model says when to come back; otherwise the preferred model's error counts.
+/// What a server with the API of the caller has sent is passed on as it came.
+pub(super) fn no_answer(error: &NoAnswerError, made: &Attempts) -> Response {
+    let api = made.request.api;
+    let failed = || error.failed.iter().enumerate();
+    let limited = failed().filter(|(_, attempt)| attempt.failure.class == ErrorClass::RateLimit);
+    let soonest = limited.min_by_key(|(_, attempt)| attempt.failure.retry_after_ms.unwrap_or(u64::MAX));
     let preferred = error.failed.first().map(|first| &first.target);
-    let first = error.failed.iter().rev().find(|attempt| Some(&attempt.target) == preferred);
-    let Some(failure) = soonest.or(first.map(|attempt| &attempt.failure)) else {
+    let first = failed().rfind(|(_, attempt)| Some(&attempt.target) == preferred);
+    let Some((index, attempt)) = soonest.or(first) else {
         let failure = ModelFailure::new(ErrorClass::NetworkError, error.to_string());
-        return GatewayError::from_failure(&failure);
+        return self::error(api, &GatewayError::from_failure(&failure));
     };
-    let attempts: Vec<String> = error
+    let described: Vec<String> = error
         .failed
         .iter()
         .map(|attempt| format!("`{}`: {}", attempt.target, attempt.failure.class.description()))
         .collect();
-    let message = format!("{failure}; no model answered ({})", attempts.join(", "));
-    GatewayError { message, ..GatewayError::from_failure(failure) }
+    let own = GatewayError::from_failure(&attempt.failure);
+    let mut response = match made.error(index).and_then(|sent| as_sent(sent, &own)) {
+        Some(response) => response,
+        None => {
+            let message = format!("{}; no model answered ({})", attempt.failure, described.join(", "));
+            self::error(api, &GatewayError { message, ..own })
+        }
+    };
+    add_attempts(response.headers_mut(), &attempt.target, error.failed.len());
+    insert(response.headers_mut(), "x-reknit-failed", &described.join(", "));
+    response
+}
+
+/// An error as the server of a provider has sent it, if its body is a JSON object: clients read that by the rules of the provider.
+fn as_sent(sent: &ForwardedError, own: &GatewayError) -> Option<Response> {
+    let body = std::str::from_utf8(&sent.body).ok()?;
+    let status = StatusCode::from_u16(sent.status?).ok()?;
+    Value::parse(body).ok()?.as_object()?;
+    let mut headers = of_response(&sent.headers);
+    headers.entry(CONTENT_TYPE).or_insert(HeaderValue::from_static("application/json"));
+    add_retry(&mut headers, own);
+    Some((status, headers, body.to_owned()).into_response())
+}
+
+/// Adds whether and when the client should send the request again, unless the provider said so.
+fn add_retry(headers: &mut HeaderMap, error: &GatewayError) {
+    let should_retry = HeaderValue::from_static(if error.should_retry() { "true" } else { "false" });
+    headers.entry("x-should-retry").or_insert(should_retry);
+    if let Some(ms) = error.retry_after_ms {
+        headers.entry(RETRY_AFTER).or_insert(HeaderValue::from(ms.div_ceil(1_000)));
+    }
 }
 
 pub(super) fn error(api: Api, error: &GatewayError) -> Response {
     let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::BAD_GATEWAY);
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    insert(&mut headers, "x-should-retry", if error.should_retry() { "true" } else { "false" });
-    if let Some(ms) = error.retry_after_ms {
-        headers.insert(RETRY_AFTER, HeaderValue::from(ms.div_ceil(1_000)));
-    }
+    add_retry(&mut headers, error);
     (status, headers, error.body(api).to_string()).into_response()
 }

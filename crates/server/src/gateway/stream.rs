@@ -1,8 +1,8 @@
 //! Responses that are streamed.
 
 use axum::body::{Body, Bytes};
-use axum::http::HeaderValue;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::unfold;
 use reknit_gateway::{GatewayError, StreamMender, StreamWriter, stream_error};
@@ -11,15 +11,15 @@ use reknit_runtime::{ModelAttempts, NoAnswerError, RotatingClient, Served};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::attempts::{Attempts, Piece, ReceivedAnswer};
-use super::reply::{attempt_headers, identity, no_answer};
+use super::reply::{add_attempts, identity, no_answer};
 
 /// What the task that asks models tells the response.
 #[derive(Debug)]
 enum StreamPart {
-    /// Bytes of the answer of this target, in the attempt with this number.
-    Bytes { bytes: Vec<u8>, target: TargetName, attempt: usize },
+    /// Bytes of the answer of this target, in the attempt with this number; the first with the headers of its response.
+    Bytes { bytes: Vec<u8>, target: TargetName, attempt: usize, head: Option<HeaderMap> },
     /// No model answered, and nothing was passed on.
-    Failed(GatewayError),
+    Failed(Response),
 }
 
 struct StreamedAttempts {
@@ -29,6 +29,8 @@ struct StreamedAttempts {
     sender: UnboundedSender<StreamPart>,
     /// How many attempts were made.
     number: usize,
+    /// The headers of the response, until they are passed on.
+    head: Option<HeaderMap>,
 }
 
 enum StreamEnd {
@@ -45,10 +47,11 @@ impl StreamedAttempts {
         StreamMender::new(writer, attempts.mender().as_ref(), attempts.is_buffered)
     }
 
-    fn send(&self, target: &TargetName, bytes: Vec<u8>) {
+    fn send(&mut self, target: &TargetName, bytes: Vec<u8>) {
         if !bytes.is_empty() {
+            let (target, head) = (target.clone(), self.head.take());
             // Without a receiver the caller has gone, and the task ends.
-            let _ = self.sender.send(StreamPart::Bytes { bytes, target: target.clone(), attempt: self.number });
+            let _ = self.sender.send(StreamPart::Bytes { bytes, target, attempt: self.number, head });
         }
     }
 }
@@ -61,14 +64,20 @@ impl ModelAttempts for StreamedAttempts {
         self.number += 1;
         let model = self.client.models().target(target).map_or_else(String::new, |target| target.model.clone());
         self.mender = Self::new_mender(&self.attempts, &model);
-        let Self { client, attempts, mender, sender, number } = self;
+        let Self { client, attempts, mender, sender, number, head } = self;
+        *head = None;
         let mut on_piece = |piece: Piece<'_>| {
             let bytes = match piece {
+                Piece::Head(headers) => {
+                    *head = Some(headers.clone());
+                    Vec::new()
+                }
                 Piece::Event(event) => mender.event(event),
                 Piece::Delta(delta) => mender.delta(delta),
             };
             if !bytes.is_empty() {
-                let _ = sender.send(StreamPart::Bytes { bytes, target: target.clone(), attempt: *number });
+                let (target, head) = (target.clone(), head.take());
+                let _ = sender.send(StreamPart::Bytes { bytes, target, attempt: *number, head });
             }
         };
         attempts.send(client.models(), target, &mut on_piece).await
@@ -114,7 +123,8 @@ impl ModelAttempts for StreamedAttempts {
 pub(super) async fn respond(client: RotatingClient, attempts: Attempts) -> Result<Response, GatewayError> {
     let (sender, mut receiver) = unbounded_channel();
     let mender = StreamedAttempts::new_mender(&attempts, "");
-    let streamed = StreamedAttempts { client: client.clone(), attempts, mender, sender: sender.clone(), number: 0 };
+    let streamed =
+        StreamedAttempts { client: client.clone(), attempts, mender, sender: sender.clone(), number: 0, head: None };
     tokio::spawn(async move {
         tokio::select! {
             () = drive(&client, streamed) => {}
@@ -123,13 +133,21 @@ pub(super) async fn respond(client: RotatingClient, attempts: Attempts) -> Resul
         }
     });
     match receiver.recv().await {
-        Some(StreamPart::Bytes { bytes, target, attempt }) => {
-            let mut headers = attempt_headers(&target, attempt);
-            headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream; charset=utf-8"));
-            headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        Some(StreamPart::Bytes { bytes, target, attempt, head }) => {
+            // A whole answer is written as a stream.
+            let is_stream = |head: &HeaderMap| {
+                head.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
+            };
+            let content_type = HeaderValue::from_static("text/event-stream; charset=utf-8");
+            let mut headers = head.unwrap_or_default();
+            if !is_stream(&headers) {
+                headers.insert(CONTENT_TYPE, content_type);
+            }
+            headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache"));
+            add_attempts(&mut headers, &target, attempt);
             Ok((headers, body(bytes, receiver)).into_response())
         }
-        Some(StreamPart::Failed(error)) => Err(error),
+        Some(StreamPart::Failed(response)) => Ok(response),
         None => Err(GatewayError {
             status: 502,
             code: "upstream_error",
@@ -149,7 +167,10 @@ async fn drive(client: &RotatingClient, mut streamed: StreamedAttempts) {
     match result {
         Ok(Served { answer: StreamEnd::Whole, .. }) => {}
         Ok(Served { answer: StreamEnd::Broken(failure), target, .. }) => {
-            streamed.send(&target, stream_error(api, &GatewayError::from_failure(&failure)));
+            let sent = streamed.attempts.last_error().filter(|error| error.status.is_none());
+            let event = sent.map(|error| error.body.clone());
+            let event = event.unwrap_or_else(|| stream_error(api, &GatewayError::from_failure(&failure)));
+            streamed.send(&target, event);
         }
         Err(error) => give_up(&mut streamed, &error),
     }
@@ -159,12 +180,13 @@ async fn drive(client: &RotatingClient, mut streamed: StreamedAttempts) {
 fn give_up(streamed: &mut StreamedAttempts, error: &NoAnswerError) {
     match streamed.attempts.fallback.take() {
         Some((target, served)) => {
+            streamed.head = Some(served.headers.clone());
             streamed.mender = StreamedAttempts::new_mender(&streamed.attempts, "");
             let rest = streamed.mender.end(&served.answer, false);
             streamed.send(&target, rest);
         }
         None => {
-            let _ = streamed.sender.send(StreamPart::Failed(no_answer(error)));
+            let _ = streamed.sender.send(StreamPart::Failed(no_answer(error, &streamed.attempts)));
         }
     }
 }

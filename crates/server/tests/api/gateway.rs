@@ -1,6 +1,8 @@
 //! Clients of model providers that ask through the gateway, over real servers on this machine.
 
 mod complete_answers;
+mod errors;
+mod paths;
 mod upstream;
 mod waits;
 
@@ -440,7 +442,7 @@ fn every_fault_of_a_provider_ends_with_a_complete_answer_or_a_clear_error() {
                     ["cut-stream", "stalled-stream", "cut-stream-without-prefill"].contains(&fault.name);
                 if fault.name == "content-filter" {
                     assert_eq!(seen.status, 400, "{case}");
-                    assert!(seen.stream.contains("content_filter"), "{case}");
+                    assert!(seen.stream.contains("content_policy_violation"), "{case}");
                 } else if breaks_in_the_middle && stream && !buffered {
                     assert!(seen.stream.contains("\"error\"") && !seen.stream.contains("[DONE]"), "{case}");
                 } else {
