@@ -48,6 +48,11 @@ impl TextGate {
         self.text.get(from..end).unwrap_or_default()
     }
 
+    /// Whether all text passes at once.
+    pub(crate) fn is_open(&self) -> bool {
+        self.mode == GateMode::Nothing
+    }
+
     pub(crate) fn holds(&self) -> bool {
         self.passed < self.text.len()
     }

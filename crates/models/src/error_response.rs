@@ -248,9 +248,19 @@ mod tests {
                 r#"{"retry_after":"9s","message":"no"}"#,
                 "rate limited (HTTP 429): no; asks to wait 9 s by retry_after",
             ),
+            (429, &[("retry-after", "86399")], "", "rate limited (HTTP 429); asks to wait 86399 s by retry-after"),
+            (429, &[("retry-after", "172800")], "", "quota exceeded (HTTP 429); asks to wait 172800 s by retry-after"),
+        ] {
+            assert_eq!(failure_text(Provider::Compatible, status, headers, body), expected);
+        }
+    }
+
+    #[test]
+    fn a_wait_is_found_in_every_usual_field_of_a_body() {
+        for (status, headers, body, expected) in [
             (
                 429,
-                &[],
+                &[][..],
                 r#"{"error":{"message":"no","retryAfterMs":1500}}"#,
                 "rate limited (HTTP 429): no; asks to wait 1.5 s by error.retryAfterMs",
             ),
@@ -272,8 +282,6 @@ mod tests {
                 r#"[{"error":{"message":"no","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"3s"}]}}]"#,
                 "rate limited (HTTP 429): no; asks to wait 3 s by RetryInfo",
             ),
-            (429, &[("retry-after", "86399")], "", "rate limited (HTTP 429); asks to wait 86399 s by retry-after"),
-            (429, &[("retry-after", "172800")], "", "quota exceeded (HTTP 429); asks to wait 172800 s by retry-after"),
         ] {
             assert_eq!(failure_text(Provider::Compatible, status, headers, body), expected);
         }

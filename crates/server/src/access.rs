@@ -17,7 +17,7 @@ use reknit_mcp_server::CALLER_HEADER;
 use reknit_protocol::{Sha256, hex};
 
 use crate::api_error::ApiError;
-use crate::gateway;
+use crate::client_api;
 use crate::page_request::{self, is_open_page, is_page};
 use crate::token::{Scope, Token, TokenHash};
 
@@ -220,7 +220,7 @@ pub(crate) async fn check(State(gate): State<Arc<Gate>>, mut request: Request, n
             }
             Err(error) => {
                 tracing::warn!(target: "reknit::audit", method = %method, path, "refused: {error}");
-                let mut response = gateway::refusal(&path, request.headers(), error);
+                let mut response = client_api::refusal(&path, request.headers(), error);
                 if response.status() == StatusCode::UNAUTHORIZED {
                     response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
                 }

@@ -14,7 +14,7 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::HeaderMap;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use reknit_gateway::{GatewayError, GatewayRequest, read_request};
 use reknit_model_api::{Api, TargetName};
 use reknit_protocol::{Object, Value};
@@ -23,14 +23,14 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::access::Caller;
-use crate::api_error::ApiError;
+use crate::client_api::{error_response, refused};
 use crate::events::StreamedEvent;
 use crate::request::read_body;
 use crate::state::ServerState;
 use attempts::Attempts;
 use bill::Bill;
-use engine_models::{EngineModel, refused};
-pub(crate) use pass::{client_api, pass};
+use engine_models::EngineModel;
+pub(crate) use pass::pass;
 
 /// The most that a request may send: enough for images and documents.
 pub(crate) const MAX_BODY: usize = 64 << 20;
@@ -68,7 +68,8 @@ endpoint! {
 }
 
 async fn serve(server: ServerState, caller: &Caller, api: Api, headers: &HeaderMap, body: Body) -> Response {
-    let response = answer(&server, caller, api, headers, body).await.unwrap_or_else(|error| reply::error(api, &error));
+    let response =
+        answer(&server, caller, api, headers, body).await.unwrap_or_else(|error| error_response(api, &error));
     count(&server, api.as_str(), response)
 }
 
@@ -77,14 +78,6 @@ fn count(server: &ServerState, api: &str, response: Response) -> Response {
     let labels = [("api", api), ("status", status.as_str())];
     server.metrics.count("reknit_gateway_requests_total", "Requests to the gateway.", &labels, 1);
     response
-}
-
-/// The response to a request that is refused before it is read, in the API of its client.
-pub(crate) fn refusal(path: &str, headers: &HeaderMap, error: ApiError) -> Response {
-    match client_api(path, headers) {
-        Some(api) => reply::error(api, &refused(&error)),
-        None => error.into_response(),
-    }
 }
 
 async fn answer(

@@ -28,6 +28,7 @@
 mod access;
 mod api_error;
 mod catalogue;
+mod client_api;
 mod compat;
 mod connections;
 mod control;

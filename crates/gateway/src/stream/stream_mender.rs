@@ -23,8 +23,6 @@ pub struct StreamMender {
     is_closed: bool,
     has_calls: bool,
     has_passed: bool,
-    /// Whether everything passes from the first content on, because nothing is mended.
-    passes_all: bool,
 }
 
 impl StreamMender {
@@ -46,7 +44,6 @@ impl StreamMender {
             is_closed: is_buffered,
             has_calls: false,
             has_passed: false,
-            passes_all: mender.is_none() && !is_buffered,
         }
     }
 
@@ -58,18 +55,20 @@ impl StreamMender {
     /// Takes an event of a server with the same API, and returns what can be passed on now. Events without content wait for the
     /// next that has some: until then another model may take over.
     pub fn event(&mut self, event: RawEvent<'_>) -> Vec<u8> {
+        // Without tools and JSON nothing is mended: all passes from the first content on.
+        let is_open = self.gate.is_open();
         let is_first_call = event.has_calls && !std::mem::replace(&mut self.has_calls, true);
-        if is_first_call && !self.gate.holds() {
+        if is_first_call && !is_open && !self.gate.holds() {
             self.before_call = std::mem::take(&mut self.held);
             self.passed_text.push_str(&std::mem::take(&mut self.held_text));
         }
         self.held.extend_from_slice(event.bytes);
         self.held_text.push_str(event.text);
         self.gate.push(event.text);
-        self.is_closed |= event.has_calls;
+        self.is_closed |= event.has_calls && !is_open;
         let has_content = event.has_reasoning || !event.text.is_empty();
-        let waits = self.is_closed || !has_content || self.gate.holds();
-        if waits && !(self.passes_all && (self.has_passed || has_content || event.has_calls)) {
+        let may_pass = has_content || (is_open && (self.has_passed || event.has_calls));
+        if self.is_closed || !may_pass || self.gate.holds() {
             return Vec::new();
         }
         self.has_passed = true;

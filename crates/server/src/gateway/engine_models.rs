@@ -12,6 +12,7 @@ use reknit_runtime::{NamedAgent, RunStart};
 use super::reply::identity;
 use crate::access::Caller;
 use crate::api_error::ApiError;
+use crate::client_api::refused;
 use crate::run_view::{RunText, run_text};
 use crate::start_run::{run_id, start_once};
 use crate::state::ServerState;
@@ -99,12 +100,6 @@ fn input_of(messages: &[Message]) -> Option<(String, Vec<Attachment>)> {
         return Some((input.to_owned(), attachments));
     }
     Some((format!("{}\n\nWhat was said before:\n\n{}", input.trim(), earlier.join("\n\n")), attachments))
-}
-
-/// An error of the API, for clients of a model.
-pub(super) fn refused(error: &ApiError) -> GatewayError {
-    let (status, code) = (error.status.as_u16(), error.code);
-    GatewayError { status, code, message: error.to_string(), retry_after_ms: error.retry_after_ms() }
 }
 
 fn respond(request: &GatewayRequest, handle: &RunHandle, ended: RunText) -> Response {

@@ -11,15 +11,14 @@ use reknit_model_api::{Api, TargetName};
 use reknit_models::{Models, PassedRequest, PassedResponse};
 use reknit_protocol::{Object, Value};
 
-use super::engine_models::{EngineModel, refused};
+use super::engine_models::EngineModel;
 use super::{AUTO, MAX_BODY, headers, reply};
 use crate::access::Caller;
 use crate::api_error::ApiError;
+use crate::client_api::{client_api, error_response, refused};
 use crate::request::read_body;
 use crate::state::ServerState;
 
-/// The first words of paths below `/v1` that are not those of a provider.
-const OWN: [&str; 8] = ["runs", "mend", "repair", "plans", "tools", "targets", "stats", "token"];
 /// Requests that use nothing that the provider has stored. All tokens of this server have the same account there.
 const WITHOUT_STORE: [&str; 9] = [
     "/embeddings",
@@ -34,19 +33,6 @@ const WITHOUT_STORE: [&str; 9] = [
 ];
 /// Requests that cost nothing.
 const FREE: [&str; 2] = ["/messages/count_tokens", "/responses/input_tokens"];
-
-/// The API of the client that sends a request to this path; none if the path is not one of a provider.
-pub(crate) fn client_api(path: &str, headers: &HeaderMap) -> Option<Api> {
-    let rest = path.strip_prefix("/v1/")?;
-    let first = rest.split('/').next().unwrap_or_default();
-    match first {
-        own if OWN.contains(&own) => None,
-        "messages" => Some(Api::Messages),
-        _ if headers.contains_key("anthropic-version") => Some(Api::Messages),
-        "responses" => Some(Api::Responses),
-        _ => Some(Api::ChatCompletions),
-    }
-}
 
 /// Answers a request to a path of a provider, or to none.
 pub(crate) async fn pass(State(server): State<ServerState>, request: Request) -> Response {
@@ -65,7 +51,7 @@ pub(crate) async fn pass(State(server): State<ServerState>, request: Request) ->
         body: Vec::new(),
     };
     let result = forward(&server, caller, api, request, body).await;
-    let response = result.unwrap_or_else(|error| reply::error(api, &error));
+    let response = result.unwrap_or_else(|error| error_response(api, &error));
     super::count(&server, "other", response)
 }
 
@@ -163,7 +149,7 @@ fn with_model(models: &Models, target: &TargetName, json: Object, body: &[u8]) -
 fn check(caller: &Caller, request: &PassedRequest) -> Result<(), GatewayError> {
     let is_one_of = |paths: &[&str]| {
         let fits = |path: &&str| request.path == **path || (path.ends_with('/') && request.path.starts_with(*path));
-        request.method == Method::POST && paths.iter().any(|path| fits(&path))
+        request.method == Method::POST && paths.iter().any(fits)
     };
     let is_read = request.method == Method::GET && request.path.starts_with("/models/");
     if !caller.sees_all_runs() && !is_read && !is_one_of(&WITHOUT_STORE) {

@@ -3,17 +3,18 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::body::Body;
-use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
+use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use reknit_gateway::{GatewayError, GatewayRequest, Identity, patch_response, write_response};
-use reknit_model_api::{Api, ErrorClass, ModelFailure, TargetName};
+use reknit_model_api::{ErrorClass, ModelFailure, TargetName};
 use reknit_models::{ForwardedError, Models};
 use reknit_protocol::Value;
 use reknit_runtime::{ModelAttempts, NoAnswerError, RotatingClient, Served};
 
 use super::attempts::{Attempts, MendedResponse, ReceivedAnswer};
 use super::headers::of_response;
+use crate::client_api::{add_retry, error_response};
 
 /// The longest value of a header about what was mended.
 const MAX_HEADER: usize = 2_000;
@@ -150,7 +151,7 @@ pub(super) fn no_answer(error: &NoAnswerError, made: &Attempts) -> Response {
     let first = failed().rfind(|(_, attempt)| Some(&attempt.target) == preferred);
     let Some((index, attempt)) = soonest.or(first) else {
         let failure = ModelFailure::new(ErrorClass::NetworkError, error.to_string());
-        return self::error(api, &GatewayError::from_failure(&failure));
+        return error_response(api, &GatewayError::from_failure(&failure));
     };
     let described: Vec<String> = error
         .failed
@@ -158,13 +159,10 @@ pub(super) fn no_answer(error: &NoAnswerError, made: &Attempts) -> Response {
         .map(|attempt| format!("`{}`: {}", attempt.target, attempt.failure.class.description()))
         .collect();
     let own = GatewayError::from_failure(&attempt.failure);
-    let mut response = match made.error(index).and_then(|sent| as_sent(sent, &own)) {
-        Some(response) => response,
-        None => {
-            let message = format!("{}; no model answered ({})", attempt.failure, described.join(", "));
-            self::error(api, &GatewayError { message, ..own })
-        }
-    };
+    let mut response = made.error(index).and_then(|sent| as_sent(sent, &own)).unwrap_or_else(|| {
+        let message = format!("{}; no model answered ({})", attempt.failure, described.join(", "));
+        error_response(api, &GatewayError { message, ..own.clone() })
+    });
     add_attempts(response.headers_mut(), &attempt.target, error.failed.len());
     insert(response.headers_mut(), "x-reknit-failed", &described.join(", "));
     response
@@ -179,21 +177,4 @@ fn as_sent(sent: &ForwardedError, own: &GatewayError) -> Option<Response> {
     headers.entry(CONTENT_TYPE).or_insert(HeaderValue::from_static("application/json"));
     add_retry(&mut headers, own);
     Some((status, headers, body.to_owned()).into_response())
-}
-
-/// Adds whether and when the client should send the request again, unless the provider said so.
-fn add_retry(headers: &mut HeaderMap, error: &GatewayError) {
-    let should_retry = HeaderValue::from_static(if error.should_retry() { "true" } else { "false" });
-    headers.entry("x-should-retry").or_insert(should_retry);
-    if let Some(ms) = error.retry_after_ms {
-        headers.entry(RETRY_AFTER).or_insert(HeaderValue::from(ms.div_ceil(1_000)));
-    }
-}
-
-pub(super) fn error(api: Api, error: &GatewayError) -> Response {
-    let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::BAD_GATEWAY);
-    let mut headers = HeaderMap::new();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    add_retry(&mut headers, error);
-    (status, headers, error.body(api).to_string()).into_response()
 }

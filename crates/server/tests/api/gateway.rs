@@ -54,7 +54,7 @@ impl Gateway {
 
     async fn with_targets(targets: impl IntoIterator<Item = Target>, policy: RotationPolicy) -> Self {
         let builder = Reknit::builder().configure(move |config: ConfigBuilder| config.rotation(policy));
-        let builder = targets.into_iter().fold(builder, |builder, target| builder.model(target));
+        let builder = targets.into_iter().fold(builder, reknit::ReknitBuilder::model);
         let reknit = builder.start().await.expect("it starts");
         let (listener, url) = listen().await;
         let (stop, stopped) = oneshot::channel::<()>();

@@ -128,7 +128,12 @@ async fn several_answers_pass_in_a_stream_too() {
         format!("data: {{\"id\":\"1\",\"choices\":[{{\"index\":{index},\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n")
     };
     let end = "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
-    let body = [event(1, "b"), event(0, "a"), event(1, "d"), end.to_owned()].concat();
+    let begin = "data: {\"id\":\"1\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\"}}]}\n\n".to_owned();
+    let call =
+        r#"{"index":0,"id":"c","type":"function","function":{"name":"get_weather","arguments":"{\"days\": \"3\"}"}}"#;
+    let call =
+        format!("data: {{\"id\":\"1\",\"choices\":[{{\"index\":0,\"delta\":{{\"tool_calls\":[{call}]}}}}]}}\n\n");
+    let body = [begin, event(1, "b"), call, event(0, "a"), event(1, "d"), end.to_owned()].concat();
     let upstream = Upstream::start([Answer::stream(body.clone())]).await;
     let gateway = Gateway::before(&[("m", &upstream)], Provider::OpenAi).await;
     let mut asked = super::weather_question();
