@@ -26,9 +26,11 @@ const PLAN: &str = "plan";
 impl Run {
     /// Asks a person about a plan with calls that do not only read, if the policy says so.
     pub(super) fn ask_about_plan(&mut self) -> Decided {
+        if self.policy().approvals.ask != AskScope::Plan {
+            return Ok(());
+        }
         let calls = self.known().preview();
-        let only_reads = calls.iter().all(|call| call.side_effect == SideEffect::Read);
-        if self.policy().approvals.ask != AskScope::Plan || only_reads {
+        if calls.iter().all(|call| call.side_effect == SideEffect::Read) {
             return Ok(());
         }
         if self.policy().people == PeoplePolicy::Nobody {

@@ -1,18 +1,15 @@
 //! Whether the texts of a value have the formats that a schema states.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
-use jsonschema::{Draft, ValidationOptions, Validator};
+use jsonschema::{Draft, Validator};
 use reknit_protocol::{Path, Value};
 
 use super::fast_hash::HashMap;
+use super::formats::KNOWN_FORMATS;
 use super::shape::{Shape, ShapeId, Shapes};
-use super::unambiguous_date::is_readable;
 use super::validator_input::ValueInput;
-use super::{FitProblem, FitProblemKind, Formats, Schema, SchemaType};
-
-const NAMES: &str = "date date-time time duration email hostname ipv4 ipv6 uri \
-    uri-reference iri iri-reference uri-template uuid json-pointer relative-json-pointer regex";
+use super::{FitProblem, FitProblemKind, Schema, SchemaType};
 
 static VALIDATORS: LazyLock<HashMap<&'static str, Validator<ValueInput>>> = LazyLock::new(|| {
     let validator = |name: &'static str| {
@@ -20,24 +17,8 @@ static VALIDATORS: LazyLock<HashMap<&'static str, Validator<ValueInput>>> = Lazy
         let options = jsonschema::options_for::<ValueInput>().with_draft(Draft::Draft202012).offline();
         Some((name, options.should_validate_formats(true).build(&schema).ok()?))
     };
-    NAMES.split(' ').filter_map(validator).collect()
+    KNOWN_FORMATS.split(' ').filter_map(validator).collect()
 });
-
-type Options<'i> = ValidationOptions<'i, Arc<dyn jsonschema::Retrieve>, ValueInput>;
-
-/// The options with checks of formats as the schema wants them.
-pub(super) fn with_checks<'i>(options: Options<'i>, formats: Formats) -> Options<'i> {
-    match formats {
-        Formats::Ignored => options.should_validate_formats(false),
-        Formats::Checked => options.should_validate_formats(true),
-        Formats::Guide => {
-            let options = options.should_validate_formats(true);
-            let with_check =
-                |options: Options<'i>, name| options.with_format(name, move |text: &str| is_readable(text, name));
-            NAMES.split(' ').fold(options, with_check)
-        }
-    }
-}
 
 pub(crate) fn has_format(text: &Value, format: &str) -> bool {
     VALIDATORS.get(format).is_none_or(|validator| validator.is_valid(text))

@@ -6,8 +6,8 @@ use jsonschema::uri::{self, EncodedBuffer};
 use jsonschema::{Draft, Registry, ValidationOptions, Validator};
 use reknit_protocol::Value;
 
-use super::check_format::with_checks;
 use super::complexity::Complexity;
+use super::formats::with_checks;
 use super::nesting::with_large_stack;
 use super::schema_index::{PlaceId, Places, ROOT_URI};
 use super::validator_input::ValueInput;

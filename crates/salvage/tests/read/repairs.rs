@@ -291,12 +291,23 @@ fn comments_and_unusual_white_space_are_dropped() {
         ],
     );
     repairs(FixKind::WhiteSpace, &[("{\"a\":\u{a0}1}", r#"{"a":1}"#), ("\u{a0}{\"a\":1}", r#"{"a":1}"#)]);
+    let behind_commas = "{\"a\":\u{3000}\"x y\",\u{a0} \"b\":\u{2003}\"z\"}";
+    repairs(FixKind::WhiteSpace, &[(behind_commas, r#"{"a":"x y","b":"z"}"#)]);
     repairs(FixKind::ByteOrderMark, &[("\u{feff}[1,]", "[1]")]);
 }
 
 #[test]
 fn escapes_are_repaired() {
     repairs(FixKind::Escape, &[(r#"["it\'s"]"#, r#"["it's"]"#), (r#"["C:\users"]"#, r#"["C:\\users"]"#)]);
+    repairs(
+        FixKind::Escape,
+        &[
+            (r#"["\xfcber"]"#, r#"["über"]"#),
+            (r#"["go \U0001F680"]"#, r#"["go 🚀"]"#),
+            (r#"["C:\xfc"]"#, r#"["C:\\xfc"]"#),
+            (r#"["(\w+)\s(\w+)"]"#, r#"["(\\w+)\\s(\\w+)"]"#),
+        ],
+    );
     repairs(FixKind::RawControl, &[("[\"two\nlines\"]", r#"["two\nlines"]"#)]);
     repairs(FixKind::LoneSurrogate, &[(r#"["\ud83d"]"#, "[\"\u{fffd}\"]")]);
     repairs(FixKind::EscapedText, &[(r#"{\"a\": \"b\"}"#, r#"{"a":"b"}"#)]);

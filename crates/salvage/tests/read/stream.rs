@@ -169,6 +169,8 @@ proptest! {
     fn what_is_complete_in_a_valid_text_is_in_its_value(
         value in value(), lengths in prop::collection::vec(1usize..9, 1..6), is_fenced in any::<bool>()
     ) {
+        // A bracket in a text alone may begin JSON as long as the text goes on.
+        prop_assume!(!matches!(value, Value::String(_)));
         let json = value.to_pretty();
         let text = if is_fenced { format!("Here it is:\n\n```json\n{json}\n```\n") } else { json };
         let finished = push_in_chunks(&text, &lengths).finish();

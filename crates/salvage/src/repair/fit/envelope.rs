@@ -65,6 +65,7 @@ impl<'v> Envelope<'v> {
         let root = schema.shape(Shapes::ROOT);
         let declared = &root.object;
         match value {
+            Value::Object(object) if object.keys().all(|key| declared.properties.contains_key(key)) => None,
             Value::Array(items) if !root.types.contains(SchemaType::Array) => {
                 let inner = Cow::Owned(named_values(items)?);
                 Some(Self { path: Vec::new(), inner, kind: FixKind::NamedValues, may_be_meant: false })

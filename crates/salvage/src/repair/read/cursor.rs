@@ -58,10 +58,19 @@ impl<'t> Parser<'t> {
         newline
     }
 
-    /// The first offset from `at` on that is not JSON white space.
-    pub(super) fn after_whitespace(&self, at: usize) -> usize {
-        let is_whitespace = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
-        at + self.text.as_bytes().iter().skip(at).take_while(|byte| is_whitespace(byte)).count()
+    /// The first offset from `at` on that is not white space.
+    pub(super) fn after_whitespace(&self, mut at: usize) -> usize {
+        while let Some(byte) = self.text.as_bytes().get(at) {
+            at += match byte {
+                b' ' | b'\t' | b'\n' | b'\r' => 1,
+                0x80.. => match self.text.get(at..).and_then(|rest| rest.chars().next()) {
+                    Some(wide) if is_unusual_space(wide) => wide.len_utf8(),
+                    _ => break,
+                },
+                _ => break,
+            };
+        }
+        at
     }
 
     /// Whether a key begins at `at`: a quoted or bare word with a colon after it, or a quoted one that ends with the text.

@@ -29,6 +29,10 @@ impl Parser<'_> {
             return Ok(EscapeResult::EndOfText);
         };
         let end = at + 1 + next.len_utf8();
+        if let Some((c, end)) = self.python_code_point(at, next) {
+            self.record(FixKind::Escape, self.slice(at, end), c.to_string());
+            return Ok(EscapeResult::Character(c, end));
+        }
         let plain = match next {
             '"' | '\\' | '/' => next,
             'b' => '\u{8}',
@@ -57,7 +61,7 @@ impl Parser<'_> {
         let behind = word.chars().nth(1);
         match next {
             '(' | ')' | '[' | ']' | '{' | '}' | '.' | '+' | '?' | '^' | '$' | '|' | '%' | '&' => true,
-            'd' | 'D' | 'w' | 'W' | 's' | 'S' if behind.is_some_and(|c| "+*?{)]$.|-".contains(c)) => true,
+            'd' | 'D' | 'w' | 'W' | 's' | 'S' if !behind.is_some_and(char::is_alphanumeric) => true,
             _ if COMMANDS.iter().any(|command| is_word(word, command)) => true,
             _ => next.is_ascii_alphanumeric() && self.is_in_path(at),
         }
@@ -71,6 +75,18 @@ impl Parser<'_> {
         let drive = [start, "\\"].concat();
         let mut letters = drive.chars();
         letters.next().is_some_and(|letter| letter.is_ascii_alphabetic()) && letters.as_str().starts_with(":\\")
+    }
+
+    /// Reads `\x` with two hexadecimal digits, or `\U` with eight, as Python writes them. In a path, they are a backslash and text.
+    fn python_code_point(&self, at: usize, kind: char) -> Option<(char, usize)> {
+        let end = match kind {
+            'x' => at + 4,
+            'U' => at + 10,
+            _ => return None,
+        };
+        let digits = self.text.get(at + 2..end).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+        let c = u32::from_str_radix(digits, 16).ok().and_then(char::from_u32).filter(|c| !c.is_control())?;
+        (!self.is_in_path(at)).then_some((c, end))
     }
 
     /// Reads `\u` and four hexadecimal digits, and the second half of a surrogate pair.
