@@ -12,12 +12,15 @@ mod attachments;
 mod attempts;
 mod changed_calls;
 mod child_machines;
+#[path = "../run/random_worlds/choice_tape.rs"]
+mod choice_tape;
 mod context_window;
 mod cost_limit;
 mod driver;
 mod events;
 mod follow_ups;
 mod guard;
+mod hostile_sessions;
 mod properties;
 mod reports;
 mod stop_and_cancel;
