@@ -3,6 +3,7 @@
 //! What a model writes after it has read a result may have been written by whoever wrote the result. With the guard on, such a call
 //! is judged by who else says the same: the person, the service that is called, or the configuration.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -149,7 +150,27 @@ impl Earlier {
 }
 
 /// Shorter values of results are in many addresses by chance.
-pub(crate) const SHORTEST_CARRIED: usize = 5;
+const SHORTEST_CARRIED: usize = 5;
+
+/// Whether a text is an address or a URL.
+pub(crate) fn is_address(text: &str) -> bool {
+    text.contains("://") || text.contains('@')
+}
+
+/// Whether a text is an address that contains a field of results and is none of them.
+pub(crate) fn carries_field<'a>(text: &str, fields: impl IntoIterator<Item = Cow<'a, str>>) -> bool {
+    if !is_address(text) {
+        return false;
+    }
+    let mut carries = false;
+    for field in fields {
+        if field == text {
+            return false;
+        }
+        carries |= field.chars().count() >= SHORTEST_CARRIED && text.contains(field.as_ref());
+    }
+    carries
+}
 
 /// A scalar as its text, without quotes and white space around it.
 pub(crate) fn plain_text(value: &Value) -> String {

@@ -25,7 +25,7 @@ mod finish;
 mod judge_call;
 mod knowledge;
 mod loops;
-mod parameter_leaves;
+pub(crate) mod parameter_leaves;
 pub(crate) mod placeholders;
 mod repair_by_learned_rule;
 mod repair_by_model;

@@ -2,7 +2,7 @@
 
 use reknit_protocol::{Number, Value};
 
-use crate::synthesis::numbers_in_text::parse_numbers;
+use crate::synthesis::numbers_in_text::{has_whole_compound, parse_numbers};
 use crate::synthesis::used_numbers::WORDS;
 
 /// The longest word in which a typo is looked for.
@@ -69,7 +69,7 @@ impl StatedText {
 
     fn has_words(&self, text: &str) -> bool {
         let text = text.trim().to_lowercase();
-        !text.is_empty() && self.texts.iter().any(|(_, stated)| has_words(stated, &text))
+        !text.is_empty() && self.texts.iter().any(|(_, stated)| has_whole_compound(stated, &text))
     }
 
     /// The stated word, as it is written, that a text differs from in one letter, if the text itself is not stated.
@@ -112,19 +112,6 @@ fn words_of_name(name: &str) -> Vec<String> {
     }
     words.retain(|word| !word.is_empty());
     words
-}
-
-/// Whether a text has another one as whole words. A part of a compound such as `A-12` or `ann@example.org` is no word of its own.
-fn has_words(text: &str, words: &str) -> bool {
-    let is_word = |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '_');
-    let joins = |joint: Option<char>, beyond: Option<char>| {
-        is_word(joint) || joint.is_some_and(|joint| "-.@/:+#&".contains(joint)) && is_word(beyond)
-    };
-    text.match_indices(words).any(|(at, found)| {
-        let mut before = text.get(..at).unwrap_or_default().chars().rev();
-        let mut after = text.get(at + found.len()..).unwrap_or_default().chars();
-        !joins(before.next(), before.next()) && !joins(after.next(), after.next())
-    })
 }
 
 /// Whether two different words are equal after one letter is inserted, removed or replaced, or two neighbours are exchanged. Words

@@ -1,5 +1,6 @@
 //! Where a value that a model or a rule found after a call was answered may come from: the request, a result, an error, or nowhere.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use reknit_expressions::{
@@ -11,7 +12,7 @@ use reknit_protocol::{Number, Path, StepId, Value};
 
 use super::knowledge::StepContext;
 use crate::gate::{OriginClass, ParameterRole, StatedText, key_path};
-use crate::guard::{Earlier, ResultOrigin, SHORTEST_CARRIED};
+use crate::guard::{Earlier, ResultOrigin, carries_field, is_address, plain_text};
 use crate::synthesis::numbers_in_text::{self, has_words, visit_scalars};
 use crate::synthesis::used_numbers::WORDS;
 
@@ -220,20 +221,15 @@ impl<'a> StepContext<'a> {
 
     /// Whether a value is an address that neither the request nor a result has, and that contains a value of a result.
     pub(super) fn carries_results(&self, evidence: &Evidence<'_>, value: &Value) -> bool {
-        let address = value.as_str().filter(|text| text.contains("://") || text.contains('@'));
-        let Some(address) = address.filter(|_| !evidence.stated.has(value)) else { return false };
-        if self.planning.earlier.carriers.contains(address.trim()) {
-            return true;
+        let Some(address) = value.as_str().map(str::trim).filter(|text| is_address(text)) else { return false };
+        if evidence.stated.has(value) {
+            return false;
         }
-        let (mut is_field, mut carries) = (false, false);
+        let mut fields = Vec::new();
         for (_, body) in self.dependency_results(evidence.planned).unwrap_or_default() {
-            visit_scalars(body, &mut |scalar| {
-                let text = scalar.as_str().map_or_else(|| scalar.to_string(), str::to_owned);
-                is_field |= text == address;
-                carries |= text.chars().count() >= SHORTEST_CARRIED && address.contains(&text);
-            });
+            visit_scalars(body, &mut |scalar| fields.push(Cow::Owned(plain_text(scalar))));
         }
-        carries && !is_field
+        self.planning.earlier.carriers.contains(address) || carries_field(address, fields)
     }
 
     fn trusts(&self, source: &PlannedStep, body: &Value, value: &Value) -> bool {
@@ -255,8 +251,7 @@ impl<'a> StepContext<'a> {
 
 /// Whether a service can vouch for a value: an id or a path is its own, an address or a sum is not.
 fn can_be_issued(value: &Value, role: ParameterRole) -> bool {
-    let is_address = value.as_str().is_some_and(|text| text.contains('@') || text.contains("://"));
-    role == ParameterRole::Target && !is_address
+    role == ParameterRole::Target && !value.as_str().is_some_and(is_address)
 }
 
 /// The origin of two that has less evidence.

@@ -115,6 +115,20 @@ pub(super) fn collect<'a>(leaf: Leaf<'a>, leaves: &mut Vec<Leaf<'a>>) {
     }
 }
 
+/// The leaves of parameters, each with its place.
+pub(crate) fn leaves_of(parameters: &Object) -> impl Iterator<Item = (Path, &Value)> {
+    let mut leaves = Vec::new();
+    for (name, value) in parameters {
+        let (at, difference, is_of_first_plan) = (Path::root().key(name), ValueDifference::None, false);
+        let (root, siblings) = (None, parameters);
+        collect(
+            Leaf { at, name, value: Some(value), written: None, root, siblings, difference, is_of_first_plan },
+            &mut leaves,
+        );
+    }
+    leaves.into_iter().filter_map(|leaf| Some((leaf.at, leaf.value?)))
+}
+
 /// Whether a value is a list of the other one alone.
 fn is_list_of(one: &Value, list: &Value) -> bool {
     matches!(list.as_array(), Some([only]) if is_same_value(one, only))

@@ -2,11 +2,12 @@
 //!
 //! The conversation has everything that was read, so nothing is kept beside it.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
 use reknit_mend::Fate;
 use reknit_model_api::{Message, Role};
-use reknit_protocol::{Object, Path, SideEffect, Value};
+use reknit_protocol::{Object, SideEffect, Value};
 
 use super::Session;
 use super::call::{Call, Callee, call_name};
@@ -15,8 +16,9 @@ use super::stored_results::READ_TOOL;
 use crate::answer::{Outcome, StepReport};
 use crate::event::EventKind;
 use crate::gate::{StatedText, key_path};
-use crate::guard::{Earlier, Mandate, ResultOrigin, SHORTEST_CARRIED, plain_text};
+use crate::guard::{Earlier, Mandate, ResultOrigin, carries_field, plain_text};
 use crate::policy::SideEffectPolicy;
+use crate::run::parameter_leaves::leaves_of;
 use crate::synthesis::numbers_in_text::{has_words, visit_scalars};
 
 /// A call of a tool as it is judged: its step, its callee and its parameters.
@@ -99,8 +101,8 @@ impl Session {
                     None => {}
                 }
             }
-            visit_leaves(&Path::root(), &Value::Object(call.parameters.clone()), &mut |at, value| {
-                let parameter = key_path(at);
+            for (at, value) in leaves_of(call.parameters) {
+                let parameter = key_path(&at);
                 let origins = results.iter().filter_map(|result| {
                     let is_named =
                         mandate.as_ref().is_some_and(|is| is.names_source(call.callee, &parameter, result.source));
@@ -109,10 +111,12 @@ impl Session {
                 if let Some(origin) = origins.max() {
                     earlier.values.insert(Earlier::key(call.callee, &parameter, value), origin);
                 }
-                if !stated.has(value) && is_carrier(&results, &plain_text(value)) {
+                let fields =
+                    results.iter().flat_map(|result| &result.fields).map(|field| Cow::Borrowed(field.as_str()));
+                if !stated.has(value) && carries_field(&plain_text(value), fields) {
                     earlier.carriers.insert(plain_text(value));
                 }
-            });
+            }
         }
         earlier
     }
@@ -267,24 +271,4 @@ fn parts_of_line(line: &str) -> impl Iterator<Item = String> + '_ {
     let value = line.split_once(": ").map(|(_, value)| value);
     let plain = |text: &str| text.trim().trim_matches(['"', '\'']).to_owned();
     [Some(line), value].into_iter().flatten().map(plain)
-}
-
-/// Whether a text is an address that no result has as a field, and that contains a field of one.
-fn is_carrier(results: &[ReadResult<'_>], address: &str) -> bool {
-    let is_address = address.contains("://") || address.contains('@');
-    if !is_address || results.iter().any(|result| result.fields.contains(address)) {
-        return false;
-    }
-    let fields = results.iter().flat_map(|result| &result.fields);
-    fields.into_iter().any(|field| field.chars().count() >= SHORTEST_CARRIED && address.contains(field.as_str()))
-}
-
-fn visit_leaves(at: &Path, value: &Value, visit: &mut impl FnMut(&Path, &Value)) {
-    match value {
-        Value::Object(object) => object.iter().for_each(|(key, inner)| visit_leaves(&at.key(key), inner, visit)),
-        Value::Array(items) => {
-            items.iter().enumerate().for_each(|(index, inner)| visit_leaves(&at.index(index), inner, visit));
-        }
-        scalar => visit(at, scalar),
-    }
 }

@@ -237,11 +237,27 @@ pub(super) fn texts_without(numbers: Vec<TextNumber>, is_explained: impl Fn(&Tex
 
 /// Whether a text has another one as whole words.
 pub(crate) fn has_words(text: &str, words: &str) -> bool {
-    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    has_between(text, words, |next, _| next.is_some_and(is_of_word))
+}
+
+/// The same, where a part of a compound such as `A-12` or `ann@example.org` is no word of its own.
+pub(crate) fn has_whole_compound(text: &str, words: &str) -> bool {
+    has_between(text, words, |next, beyond| {
+        next.is_some_and(is_of_word)
+            || next.is_some_and(|joint| "-.@/:+#&".contains(joint)) && beyond.is_some_and(is_of_word)
+    })
+}
+
+fn is_of_word(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '_'
+}
+
+/// Whether a text has another one in a place where the two characters on neither side continue it.
+fn has_between(text: &str, words: &str, continues: impl Fn(Option<char>, Option<char>) -> bool) -> bool {
     text.match_indices(words).any(|(at, found)| {
-        let before = text.get(..at).and_then(|text| text.chars().next_back());
-        let after = text.get(at + found.len()..).and_then(|text| text.chars().next());
-        !before.is_some_and(is_part) && !after.is_some_and(is_part)
+        let mut before = text.get(..at).unwrap_or_default().chars().rev();
+        let mut after = text.get(at + found.len()..).unwrap_or_default().chars();
+        !continues(before.next(), before.next()) && !continues(after.next(), after.next())
     })
 }
 
