@@ -1,6 +1,6 @@
 """Plays scenarios with systems: starts the world, starts the system, kills and continues it, and judges.
 
-usage: python play.py REKNIT PRIVATE [--systems a,b] [--out FILE] [--continue] [WORDS]
+usage: python play.py REKNIT PRIVATE [--set inside|outside] [--systems a,b] [--out FILE] [--continue] [WORDS]
 
 PRIVATE is the folder with the environments of the peers. WORDS choose the scenarios whose id or group contains them; `timed` are those that measure time. Writes
 raw results as JSON; `--continue` keeps the cells that FILE has.
@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 from judge import CORRECT, NOT_APPLICABLE, TOLD, judge
-from scenarios import SCENARIOS
+from scenarios import SETS
 from systems import DECIDE, RESUME, START, Cell, Outcome, Process
 from systems.all import all_systems
 from world import model, service
@@ -64,7 +64,7 @@ class Player:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait(10)
             self.record("end", note=f"it had not ended after {CELL_LIMIT} s")
-            return Outcome("reported", error=f"it had not ended after {CELL_LIMIT} s", seconds=time.monotonic() - began)
+            return Outcome("hangs", error=f"it had not ended after {CELL_LIMIT} s", seconds=time.monotonic() - began)
         wall = time.monotonic() - began
         if self.was_killed:
             return None
@@ -112,7 +112,6 @@ class Player:
     def phases(self, system, cell: Cell) -> tuple[Outcome, int, float]:
         """All processes of a cell: started, continued after a kill, and after a decision of a person. Its last outcome, kills, and seconds."""
         until, phase, kills, seconds = time.monotonic() + CELL_LIMIT, START, 0, 0.0
-        is_decided = not cell.scenario.approve
         outcome = Outcome("reported", error="it was killed again and again")
         for _ in range(PHASES):
             ended = self.run(system, cell, phase, until)
@@ -121,9 +120,11 @@ class Player:
                 continue
             outcome, phase = ended, RESUME
             seconds += outcome.seconds
-            if outcome.status != "waiting" or is_decided:
+            # A person decides about each call once. A question about another thing, or the same one again, is left open.
+            asked = [call for call in outcome.question or [] if call not in (cell.question or [])]
+            if outcome.status != "waiting" or not cell.scenario.approve or (cell.question is not None and not asked):
                 return outcome, kills, seconds
-            is_decided, cell.question = True, outcome.question
+            cell.question = [*(cell.question or []), *asked]
             self.run(system, cell, DECIDE, until)
         return outcome, kills, seconds
 
@@ -132,6 +133,7 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("reknit")
     parser.add_argument("private", type=Path)
+    parser.add_argument("--set", choices=SETS, default="inside")
     parser.add_argument("--systems", default="")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--continue", action="store_true", dest="is_continued")
@@ -139,13 +141,14 @@ def main() -> int:
     options = parser.parse_intermixed_args()
     os.environ["NO_PROXY"] = os.environ["no_proxy"] = "127.0.0.1"
     folder = options.private / "scorecard"
-    out = options.out or folder / "results.json"
+    scenarios = SETS[options.set]
+    out = options.out or folder / ("results.json" if options.set == "inside" else f"results-{options.set}.json")
     wanted = [name for name in options.systems.split(",") if name]
     systems = [system for system in all_systems(options.reknit, options.private) if not wanted or system.name in wanted]
-    ids = {s.id for s in SCENARIOS}
+    ids = {s.id for s in scenarios}
     is_timed = lambda s: s.id == "plain" or s.critical_path is not None
     is_meant = lambda word, s: is_timed(s) if word == "timed" else word in (s.id, s.group) or (word not in ids and word in s.id)
-    chosen = [s for s in SCENARIOS if not options.words or any(is_meant(word, s) for word in options.words)]
+    chosen = [s for s in scenarios if not options.words or any(is_meant(word, s) for word in options.words)]
     player, cells = Player(folder), []
     versions = {system.name: {"label": system.label, "version": system.missing() or system.version()} for system in systems}
     print("; ".join(f"{entry['label']}: {entry['version']}" for entry in versions.values()))
@@ -154,7 +157,7 @@ def main() -> int:
     known = {(cell["scenario"], cell["system"]): cell for cell in earlier}
     for system in systems:
         # Only warms up: what a system does at its first start is no part of a comparison.
-        player.play(SCENARIOS[0], system)
+        player.play(scenarios[0], system)
     for scenario in chosen:
         for system in systems:
             is_known = (scenario.id, system.name) in known

@@ -16,7 +16,7 @@ from pathlib import Path
 import report_html
 from judge import CORRECT, NOT_APPLICABLE, SILENT, TOLD, judge
 from reasons import REASONS
-from scenarios import SCENARIOS
+from scenarios import ALL
 from systems import Outcome
 
 MARKS = {CORRECT: "✓", TOLD: "–", SILENT: "✗", NOT_APPLICABLE: " "}
@@ -121,7 +121,7 @@ NOTES = [
 
 def judged(cell: dict) -> dict:
     """A cell with the verdict that follows from its facts, so that a change of the judge needs no other play."""
-    scenario = next((s for s in SCENARIOS if s.id == cell["scenario"]), None)
+    scenario = next((s for s in ALL if s.id == cell["scenario"]), None)
     if scenario is None or cell["verdict"] == NOT_APPLICABLE:
         return cell
     found = judge(scenario, cell["effects"], Outcome(cell["status"], cell["answer"] or ""), cell["approved"])

@@ -37,7 +37,7 @@ class Scenario:
     turns: list[list[Call]]
     # What the model says in the end, filled from the results.
     answer: str
-    # The right answer.
+    # The right answer, after `DONE: `; with `is_part_expected` only what it must have in it.
     expected: str = ""
     # What must have happened at the tools, once each, in any order: (tool, arguments).
     effects: list[tuple[str, dict]] = field(default_factory=list)
@@ -82,6 +82,8 @@ class Scenario:
     more_tools: list[str] = field(default_factory=list)
     # The developer knows that a call may be rejected after it was accepted, and which tool tells that (`check` in world/catalogue.py).
     is_confirmed: bool = False
+    # `expected` is a part of the answer.
+    is_part_expected: bool = False
     # The agent that the tool `helper` runs: what its own model calls and says.
     child: "Scenario | None" = None
 

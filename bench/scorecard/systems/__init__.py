@@ -31,7 +31,7 @@ class Cell:
 class Outcome:
     """How one process of a system ended, in its own words."""
 
-    # `done`: it returned an answer. `reported`: it said that it failed. `waiting`: it waits for a person.
+    # `done`: it returned an answer. `reported`: it said that it failed. `waiting`: it waits for a person. `hangs`: it did not end.
     status: str
     answer: str = ""
     error: str = ""

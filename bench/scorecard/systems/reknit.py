@@ -8,14 +8,11 @@ from scenario import HELPER
 from world.catalogue import TOOLS
 
 from . import DECIDE, LIMIT, MODEL_LIMIT, Cell, Outcome, System
-from .reknit_plan import plan_of
+from .reknit_plan import answer_of, plan_of
 
 CONFIGURATION = """
 [log]
 level = "off"
-
-[rotation]
-on-auth-error = "skip"
 """
 
 TOOLS_OF_THE_PROTOCOL = """
@@ -72,7 +69,6 @@ AGENT = """---
 description: works in a shop
 {tools}maxTurns: {turns}
 llmTimeout: {limit} s
-mending: rules
 ---
 You work for a shop. Do what the user asks for with the tools.
 """
@@ -156,5 +152,5 @@ class Reknit(System):
             # The caller is told that a figure of the answer has no source, also with `--quiet`.
             status = "reported"
         if cell.scenario.program and status == "done":
-            answer = "DONE: " + " ".join(str(item) for item in (value.get("outputs") or {}).values())
+            answer = "DONE: " + answer_of(cell.scenario, value.get("outputs") or {})
         return Outcome(status, answer, stderr, question=question_of(value))

@@ -15,7 +15,17 @@ def plan_of(scenario) -> dict:
             ids[call.tool] = name
             stage.append(name)
         before = stage
-    return {"request": scenario.request, "steps": steps, "outputs": {"answer": bound(scenario.answer, ids)[2:-2]}}
+    outputs = {name_of(match): f"{ids[match[1]]}.{match[2]}" for match in REFERENCE.finditer(scenario.answer)}
+    return {"request": scenario.request, "steps": steps, "outputs": outputs}
+
+
+def name_of(match) -> str:
+    return f"{match[1]}_{match[2]}"
+
+
+def answer_of(scenario, outputs: dict) -> str:
+    """The answer of a program, with what it has read."""
+    return REFERENCE.sub(lambda match: str(outputs.get(name_of(match))), scenario.answer)
 
 
 def bound(value, ids: dict):

@@ -36,6 +36,7 @@ class Tool:
 DATE = {"type": "string", "description": "YYYY-MM-DD"}
 UNIT = {"type": "string", "enum": ["celsius", "fahrenheit"]}
 TAGS = {"type": "array", "items": TEXT}
+REASON = {"type": "string", "enum": ["no longer needed", "ordered by mistake"]}
 
 TOOLS = {
     tool.name: tool
@@ -75,5 +76,11 @@ TOOLS = {
         ),
         Tool("transfer", "Moves money between two accounts.", "unsafe", {"from_account": TEXT, "to_account": TEXT, "amount": AMOUNT}),
         Tool("send_mail", "Sends an e-mail.", "undeclared", {"to": TEXT, "text": TEXT}),
+        Tool("get_balance", "The balance of an account, as it is now.", "read", {"account": TEXT}),
+        Tool("list_customers", "The customers, three on a page.", "read", {"page": INTEGER}, ("page",)),
+        Tool("read_note", "The text of a note that somebody left.", "read", {"note_id": INTEGER}),
+        Tool("run_check", "Runs the checks of a shop system and counts those that failed.", "read", {"system": TEXT}),
+        Tool("open_ticket", "Opens a ticket for the support team.", "unsafe", {"title": TEXT, "text": TEXT}),
+        Tool("cancel_order", "Cancels an order that is open.", "unsafe", {"order_id": INTEGER, "reason": REASON}),
     )
 }

@@ -31,6 +31,15 @@ def apply(kind: str, message: dict) -> tuple[dict, str]:
             message, reason = {"content": in_text(calls, "<tool_call>\n", "\n</tool_call>")}, "stop"
         case "call in a fence":
             message, reason = {"content": in_text(calls, "```json\n", "\n```")}, "stop"
+        case "bare call":
+            message, reason = {"content": in_text(calls, "", "").replace('"arguments"', '"parameters"', 1)}, "stop"
+        case "pythonic call":
+            message, reason = {"content": pythonic(calls)}, "stop"
+        case "same call repeated" if calls:
+            message["tool_calls"] = [*calls, *copy.deepcopy(calls)]
+        case "arguments as an object":
+            for call in calls:
+                call["function"]["arguments"] = json.loads(call["function"]["arguments"])
         case "refusal":
             message, reason = {"content": None, "refusal": "I cannot help with that."}, "stop"
         case "content filter":
@@ -91,6 +100,8 @@ def damaged_name(kind: str, name: str) -> str:
             return name + "_v2"
         case "name with a prefix":
             return "functions." + name
+        case "name with a tail":
+            return name + '" />'
         case "name in another case":
             head, _, tail = name.rpartition("__")
             camel = re.sub(r"_(\w)", lambda match: match[1].upper(), tail)
@@ -107,7 +118,7 @@ def damaged_arguments(kind: str, text: str) -> str:
             return repr(value)
         case "fence around arguments":
             return f"```json\n{text}\n```"
-        case "cut call":
+        case "cut call" | "cut call with the wrong reason":
             return text[: max(1, len(text) * 2 // 3)]
         case "arguments twice encoded":
             return json.dumps(text)
@@ -120,6 +131,12 @@ def damaged_arguments(kind: str, text: str) -> str:
         case "envelope":
             return json.dumps({"arguments": value})
     return text
+
+
+def pythonic(calls: list[dict]) -> str:
+    """Calls as a list in Python, as some models write them."""
+    arguments = lambda function: ", ".join(f"{name}={value!r}" for name, value in json.loads(function["arguments"]).items())
+    return "[" + ", ".join(f"{call['function']['name']}({arguments(call['function'])})" for call in calls) + "]" if calls else ""
 
 
 def in_text(calls: list[dict], before: str, after: str) -> str:

@@ -11,6 +11,9 @@ Faults of one request (`Scenario.model_faults`):
     half            the body, or the stream, ends in the middle
     stall           the stream stops in the middle and stays open
     bad event       an event of the stream is not JSON, and the others are right
+    error event     the stream has an event with an `error` in the middle and ends there; an answer that is no stream is `error in 200`
+    same index      all calls of the stream have the index 0, as some gateways number them
+    repeated head   every event of a call repeats its id, its type and its name
     no end          the stream has no `[DONE]` and no reason why it ended
     html            status 200 with the page of a proxy
     error in 200    status 200 with an `error` and no choices
@@ -133,6 +136,8 @@ class Handler(BaseHTTPRequestHandler):
                 return self.reset()
             case "html":
                 return self.send_text(200, "<html><body>Bad Gateway</body></html>", "text/html")
+            case "error event" if not body.get("stream"):
+                return self.send(200, {"error": {"message": "Overloaded", "code": 529}})
             case "error in 200":
                 return self.send(200, {"error": {"message": "Provider returned error", "code": 502}})
             case "no choices":
@@ -171,8 +176,16 @@ class Handler(BaseHTTPRequestHandler):
             head = {"index": index, "id": call["id"], "type": "function", "function": {"name": call["function"]["name"], "arguments": ""}}
             arguments = call["function"]["arguments"]
             events.append({"tool_calls": [head]})
-            pieces = (arguments[at : at + 8] for at in range(0, len(arguments), 8))
-            events += [{"tool_calls": [{"index": index, "function": {"arguments": piece}}]} for piece in pieces]
+            # Arguments that are damaged to an object come in one piece.
+            whole = not isinstance(arguments, str)
+            pieces = [arguments] if whole else [arguments[at : at + 8] for at in range(0, len(arguments), 8)]
+            again = {"id": call["id"], "type": "function"} if fault == "repeated head" else {}
+            name = {"name": call["function"]["name"]} if fault == "repeated head" else {}
+            events += [{"tool_calls": [{"index": index, **again, "function": {**name, "arguments": piece}}]} for piece in pieces]
+        if fault == "same index":
+            for delta in events:
+                for part in delta.get("tool_calls") or []:
+                    part["index"] = 0
         self.send_head(200, {"Content-Type": "text/event-stream", "Connection": "close"})
         self.close_connection = True
         frame = self.frame(body, "chat.completion.chunk")
@@ -182,6 +195,8 @@ class Handler(BaseHTTPRequestHandler):
                 if fault == "stall":
                     time.sleep(SILENT)
                 return self.reset()
+            if fault == "error event" and number == max(1, len(events) // 2):
+                return write(json.dumps({"error": {"message": "Overloaded", "type": "overloaded_error", "code": 529}}))
             if fault == "bad event" and number == 1:
                 write('{"choices": [{"delta": {"content": "')
             write(json.dumps({**frame, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}))

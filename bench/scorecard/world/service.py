@@ -8,6 +8,9 @@ Faults of one call (`Scenario.faults`), in the order of the calls of a tool:
     ok             none
     429, 429-date  too many requests, with `Retry-After` in seconds or as a date
     401, 404, 500, 503
+    409            the record was changed by someone else, nothing is done
+    500-after, 504-after  the error of a server, or the page of a gateway that waited too long, after the effect
+    empty-200      status 200 with an empty body, nothing is done
     reset          the connection is reset before anything is done; reset-after: after the effect
     slow           no answer within the time limit of the caller, nothing is done; slow-after: the same after the effect
     half           the body ends in the middle, after the effect if there is one
@@ -142,6 +145,10 @@ class Handler(BaseHTTPRequestHandler):
                 self.answer(401, {"detail": "the token has expired"})
             case "404":
                 self.answer(404, {"detail": "Not Found"})
+            case "409":
+                self.answer(409, {"detail": "the record was changed by someone else; read it again"})
+            case "empty-200":
+                self.answer_text(200, "", "application/json")
             case "500":
                 self.answer(500, {"detail": "Internal Server Error"})
             case "503":
@@ -166,6 +173,10 @@ class Handler(BaseHTTPRequestHandler):
         match fault:
             case "reset-after":
                 self.reset()
+            case "500-after":
+                self.answer(500, {"detail": "Internal Server Error"})
+            case "504-after":
+                self.answer_text(504, "<html><body><h1>504 Gateway Time-out</h1></body></html>", "text/html")
             case "slow-after":
                 time.sleep(SLOW)
                 self.reset()
