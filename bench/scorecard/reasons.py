@@ -22,3 +22,18 @@ REASONS |= dict.fromkeys(
     ["claim-failed-pay-503", "claim-slow-pay", "claim-slow-get_stock", "down-stock", "down-order"],
     "the model reads the error and answers, and the report says what failed. LangGraph and PydanticAI end the run with the error",
 )
+
+REASONS |= dict.fromkeys(
+    ["model-quota", "model-401"],
+    'by default the run ends when an account is exhausted or a key is rejected, so that somebody notices. `on-auth-error = "skip"` asks the next model',
+)
+
+# The same for every scenario of the set `outside` in which Reknit is not correct.
+OUTSIDE_REASONS = {
+    "outside-success-after-detours": "a call that succeeds makes good one earlier call that failed, and here two differ from it. `TEA` also counts as stated because it stands in `TEA-1`. "
+    "The order is placed once, and the caller is told that an order of `TEA` was not",
+    "outside-arguments-in-an-argument": "the refused call has no value in common with the one that succeeds, so it counts as another payment that was not made",
+    "outside-quota-used-up": 'by default the run ends when an account is exhausted or a key is rejected, so that somebody notices. `on-auth-error = "skip"` asks the next model, and is correct here',
+    "outside-stream-busy-everywhere": "both servers ask for ten minutes. Reknit waits two times a minute and then reports, after 121 s. A run may take 120 s here",
+    "outside-tool-hangs-always": "after ten failed calls the circuit breaker of the tool makes each further attempt wait 30 s, and each call has four. It reports after 125 s, and a run may take 120 s here",
+}

@@ -7,6 +7,7 @@ scenario, and results.json without transcripts. Plays with a real model (real.py
 """
 
 import json
+import re
 import shutil
 import statistics
 import sys
@@ -32,6 +33,14 @@ TITLES = {
     "parallel": "Calls at the same time, and programs",
     "claims": "Claimed, not done",
     "truths": "Done, and said so: the same without a fault",
+    "effects twice": "Effects that happen twice or get lost",
+    "crash and resume": "Killed and started again",
+    "false success": "False success",
+    "answers of the model": "Answers of the model",
+    "streams": "Streams",
+    "parallel and batches": "Parallel calls and batches",
+    "results": "Results of tools",
+    "limits": "Loops and limits of turns",
 }
 
 
@@ -225,7 +234,7 @@ def matrix(results: Results) -> list[str]:
         for s in results.scenarios:
             if s["group"] == group:
                 cells = " | ".join(cell_text(results.cells.get((s["id"], system))) for system in present)
-                source = f"[source]({s['source']})" if s["source"].startswith("https") else s["source"]
+                source = re.sub(r"https://[^\s;]+", r"[source](\g<0>)", s["source"])
                 lines.append(f"| {s['title']} | {cells} | {source} |")
     return lines
 
