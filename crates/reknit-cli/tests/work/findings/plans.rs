@@ -194,7 +194,9 @@ fn words() -> Vec<Scenario> {
         let schema = r#"{"required": ["day"], "properties": {"day": {"type": "string", "format": "date"}}}"#;
         let steps = [step("s", "bank/book", &format!(r#"{{"day": "{day}"}}"#), &[])];
         let tool = bank("book", Unsafe, schema, Reply::data("booked"));
-        Scenario::new(format!("date {day}"), "Book a room", vec![tool]).plan(&steps).at(EACH, &[], &[day])
+        let scenario = Scenario::new(format!("date {day}"), "Book a room", vec![tool]).plan(&steps);
+        // The plan of an agent does not start, and the agent is told why.
+        scenario.at(&[AgentPlan], &[], &["agent__run_plan: failed"]).at(EACH, &[], &[day])
     };
     let days = ["2024-02-30", "next Friday", "03/04/2024"].into_iter().map(book);
     days.chain([words.at(&[Ask, Api, Library, Run, McpPlan], &[], &["skyId"]).at(&[AgentPlan], &[], &["partial"])])
