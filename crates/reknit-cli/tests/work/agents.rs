@@ -90,8 +90,8 @@ async fn an_agent_calls_tools_and_reports() {
     ✓ turn 1  called tools
     ✓ turn 2  wrote the report
 
-    attempt 1.1  local  tool_calls, 0.0 s, 91 tokens in, 0 out
-    attempt 2.1  local  final_report, 0.0 s, 92 tokens in, 0 out
+    attempt 1.1  local  tool_calls, N s, 91 tokens in, 0 out
+    attempt 2.1  local  final_report, N s, 92 tokens in, 0 out
 
     call     shop__look_up {"id": 7}
     result   shop__look_up: {"state":"sent"}

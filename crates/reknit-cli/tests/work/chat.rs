@@ -74,10 +74,10 @@ async fn each_line_gets_an_answer_and_the_conversation_is_one_run() {
     ✓ turn 2  wrote the report
     ✓ turn 3  wrote the report
 
-    attempt 1.1  local  tool_calls, 0.0 s, 94 tokens in, 0 out
-    attempt 2.1  local  final_report, 0.0 s, 95 tokens in, 4 out
+    attempt 1.1  local  tool_calls, N s, 94 tokens in, 0 out
+    attempt 2.1  local  final_report, N s, 95 tokens in, 4 out
     asked    message 2: thank you
-    attempt 3.1  local  final_report, 0.0 s, 101 tokens in, 3 out
+    attempt 3.1  local  final_report, N s, 101 tokens in, 3 out
 
     call     shop__look_up {"id": 7}
     result   shop__look_up: {"state":"sent"}

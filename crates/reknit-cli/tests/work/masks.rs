@@ -87,6 +87,12 @@ fn times(line: &str) -> String {
     {
         return format!("{before}, N s");
     }
+    if let Some((before, tokens)) = line.split_once(" s, ")
+        && tokens.contains(" tokens in")
+        && let Some((attempt, _)) = before.rsplit_once(", ")
+    {
+        return format!("{attempt}, N s, {tokens}");
+    }
     match line.find(" s ago") {
         Some(end) if line.starts_with("RUN") => format!("RUN  AGE{}", &line[end + " s ago".len()..]),
         _ => line,
@@ -96,7 +102,7 @@ fn times(line: &str) -> String {
 #[test]
 fn masks_replace_only_what_differs_between_runs() {
     let text = "process 12 on host: 01a1de5f-2a33-716c-a1a5-f08471cb91c2 at 127.0.0.1:42421/x and 127.0.0.1:80 in /tmp/a/b.db\n\
-                2 tool calls, 1 model calls, 1.0 s\n01a1de5f-2a33-716c-a1a5-f08471cb91c2    1 s ago  partial\n";
-    let expected = "process PID on host: RUN at 127.0.0.1:PORT/x and 127.0.0.1:80 in DIR/b.db\n2 tool calls, 1 model calls, N s\nRUN  AGE  partial\n";
+                2 tool calls, 1 model calls, 1.0 s\nattempt 1  a  ok, 0.1 s, 8 tokens in, 0 out\n01a1de5f-2a33-716c-a1a5-f08471cb91c2    1 s ago  partial\n";
+    let expected = "process PID on host: RUN at 127.0.0.1:PORT/x and 127.0.0.1:80 in DIR/b.db\n2 tool calls, 1 model calls, N s\nattempt 1  a  ok, N s, 8 tokens in, 0 out\nRUN  AGE  partial\n";
     assert_eq!(masked(text, Path::new("/tmp/a")), expected);
 }
