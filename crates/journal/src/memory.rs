@@ -176,6 +176,11 @@ impl ReadTables for MemoryTables {
         Ok(from.take_while(|run| run.as_str().starts_with(prefix)).take(limit as usize).cloned().collect())
     }
 
+    fn runs_with_suffix(&self, suffix: &str, limit: u32) -> StoreResult<Vec<RunId>> {
+        let runs = self.keys.keys().filter(|run| run.as_str().ends_with(suffix));
+        Ok(runs.take(limit as usize).cloned().collect())
+    }
+
     fn events(&self, key: RunKey, from_seq: u64, limit: u32) -> StoreResult<Vec<StoredEvent>> {
         let from = usize::try_from(from_seq).unwrap_or(usize::MAX);
         let events = self.find_run(key)?.events.iter().skip(from).take(limit as usize);

@@ -57,6 +57,8 @@ pub(crate) trait ReadTables {
     fn run_count(&self) -> StoreResult<u64>;
     /// Sorted by id.
     fn runs_with_prefix(&self, prefix: &str, limit: u32) -> StoreResult<Vec<RunId>>;
+    /// Sorted by id. Looks at every run.
+    fn runs_with_suffix(&self, suffix: &str, limit: u32) -> StoreResult<Vec<RunId>>;
     /// At most `limit` events from `from_seq` on, in order and with complete bodies.
     fn events(&self, key: RunKey, from_seq: u64, limit: u32) -> StoreResult<Vec<StoredEvent>>;
     fn last_event_of_kind(&self, key: RunKey, kind: &str) -> StoreResult<Option<u64>>;

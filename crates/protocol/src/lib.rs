@@ -40,6 +40,7 @@ mod json;
 mod retry_after;
 mod sha256;
 mod shape;
+mod short_run_id;
 mod small_map;
 mod tool_reply;
 mod truncate;

@@ -13,6 +13,7 @@ mod print_report;
 mod progress;
 mod questions;
 mod read_input;
+pub(crate) mod style;
 mod table;
 mod terminal_text;
 mod usage;

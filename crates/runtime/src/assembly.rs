@@ -185,15 +185,15 @@ impl Runtime {
         run.owner.as_ref() == self.owner().map(|owner| &owner.name)
     }
 
-    /// The only run that the owner may see whose id begins with `prefix`; `None` if there is none, or more than one.
-    pub async fn run_with_prefix(&self, prefix: &str) -> Result<Option<RunId>, StorageError> {
+    /// The only run that the owner may see and that `part` of an id can mean; `None` if there is none, or more than one.
+    pub async fn run_meant_by(&self, part: &str) -> Result<Option<RunId>, StorageError> {
         let mut found = match self.owner() {
-            // Runs of others must not make the beginning of an id ambiguous: that would tell which ids they have.
+            // Runs of others must not make a part of an id ambiguous: that would tell which ids they have.
             Some(owner) if !owner.sees_all_runs => {
                 let own = self.runs(&RunFilter::newest(u32::MAX)).await?;
-                own.into_iter().map(|run| run.run).filter(|run| run.as_str().starts_with(prefix)).collect()
+                own.into_iter().map(|run| run.run).filter(|run| run.can_be_meant_by(part)).collect()
             }
-            Some(_) | None => self.journal.runs_with_prefix(prefix, 2).await?,
+            Some(_) | None => self.journal.runs_meant_by(part, 2).await?,
         };
         Ok(found.pop().filter(|_| found.is_empty()))
     }

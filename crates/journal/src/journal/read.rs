@@ -40,10 +40,19 @@ impl Journal {
         self.read(|tables| tables.run_count()).await
     }
 
-    /// At most `limit` runs whose ids begin with `prefix`, sorted: a user may type only the beginning of an id.
-    pub async fn runs_with_prefix(&self, prefix: &str, limit: u32) -> Result<Vec<RunId>, StorageError> {
-        let prefix = prefix.to_owned();
-        self.read(move |tables| tables.runs_with_prefix(&prefix, limit)).await
+    /// At most `limit` runs that somebody who types only a part of an id can mean: see [`RunId::can_be_meant_by`].
+    pub async fn runs_meant_by(&self, part: &str, limit: u32) -> Result<Vec<RunId>, StorageError> {
+        let part = part.to_owned();
+        self.read(move |tables| {
+            let mut found = tables.runs_with_prefix(&part, limit)?;
+            if part.len() >= RunId::SHORT_LENGTH {
+                let others = tables.runs_with_suffix(&part, limit)?;
+                found.extend(others.into_iter().filter(|run| !run.as_str().starts_with(&part)));
+                found.truncate(limit as usize);
+            }
+            Ok(found)
+        })
+        .await
     }
 
     /// The events of a run from position `from_seq` on, in order.

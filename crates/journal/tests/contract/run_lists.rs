@@ -53,17 +53,29 @@ async fn runs_are_filtered_by_status_time_and_title_and_listed_newest_first() {
 }
 
 #[tokio::test]
-async fn runs_are_found_by_the_beginning_of_their_ids() {
+async fn runs_are_found_by_a_part_of_their_ids() {
     for store in stores() {
-        for run in ["ab1", "ab2", "AB3", "b", "a%", "ä"] {
+        let long = "0199a6c2-0000-7000-8000-00000b99d474";
+        for run in ["ab1", "ab2", "AB3", "b", "a%", "ä", long, "00b99d474"] {
             leased(&store.journal, run).await;
         }
-        for (prefix, limit, expected) in
-            [("ab", 9, "ab1 ab2"), ("ab", 1, "ab1"), ("a%", 9, "a%"), ("c", 9, ""), ("", 9, "AB3 a% ab1 ab2 b ä")]
-        {
-            let found = store.journal.runs_with_prefix(prefix, limit).await.unwrap();
+        for (part, limit, expected) in [
+            ("ab", 9, "ab1 ab2"),
+            ("ab", 1, "ab1"),
+            ("a%", 9, "a%"),
+            ("c", 9, ""),
+            ("b9", 9, ""),
+            ("b99d474", 9, ""),
+            ("0b99d474", 9, "00b99d474 0199a6c2-0000-7000-8000-00000b99d474"),
+            ("00b99d474", 9, "00b99d474 0199a6c2-0000-7000-8000-00000b99d474"),
+            ("00b99d474", 1, "00b99d474"),
+            ("0000b99d474", 9, long),
+            ("%b99d474", 9, ""),
+            ("a", 9, "a% ab1 ab2"),
+        ] {
+            let found = store.journal.runs_meant_by(part, limit).await.unwrap();
             let found: Vec<_> = found.iter().map(reknit_protocol::RunId::as_str).collect();
-            assert_eq!(found.join(" "), expected, "{} {prefix}", store.name);
+            assert_eq!(found.join(" "), expected, "{} {part}", store.name);
         }
     }
 }

@@ -168,7 +168,7 @@ impl TestedStore {
     async fn read_all(&self) -> Vec<String> {
         let mut results = vec![format!("{:?}", self.journal.runs(&RunFilter::newest(9)).await)];
         results.push(format!("{:?}", self.journal.runs(&RunFilter::of_status(StatusFilter::Unfinished, 2)).await));
-        results.push(format!("{:?}", self.journal.runs_with_prefix("run-", 2).await));
+        results.push(format!("{:?}", self.journal.runs_meant_by("run-", 2).await));
         results.push(format!("{:?}", self.journal.business_keys().await));
         for run in (0..3).map(run_id) {
             results.push(format!("{:?}", self.journal.events(&run, 0).await));

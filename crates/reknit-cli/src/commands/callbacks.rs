@@ -92,8 +92,7 @@ async fn receive(State(receiver): State<Arc<Receiver>>, Path(path): Path<String>
 
 impl Receiver {
     async fn store(&self, run: &RunId, call: &EffectId, body: &[u8]) -> Result<(StatusCode, String), Failure> {
-        let found = self.journal.runs_with_prefix(run.as_str(), 2).await.map_err(Failure::journal)?;
-        if !found.contains(run) {
+        if !self.journal.exists(run).await.map_err(Failure::journal)? {
             return Ok((StatusCode::NOT_FOUND, "there is no such run\n".to_owned()));
         }
         let inbox = self.journal.inbox(run).await.map_err(Failure::journal)?;

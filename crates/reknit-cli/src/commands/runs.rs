@@ -118,7 +118,7 @@ pub(super) fn duration_ms(text: &str) -> Result<u64, String> {
 #[derive(Debug, Args)]
 #[command(after_help = RESUME_DETAILS)]
 pub(crate) struct ResumeArguments {
-    /// The id of the run, its first characters, or `last`
+    /// The id of the run, its short form in `runs list`, or `last`
     #[arg(value_name = "RUN", required_unless_present = "all")]
     run: Option<String>,
     /// Continue every run that a process left, and every one that waits and for which there is a decision

@@ -6,6 +6,7 @@ mod session;
 use reknit_engine::{Machine, Progress, SessionActivity, SessionRecord, StepState, StepView};
 use reknit_protocol::StepId;
 
+use crate::output::style::LineStyle;
 use crate::output::{escape_controls, one_line, padded, width as text_width, wrapped};
 pub(crate) use session::session_lines;
 
@@ -14,18 +15,6 @@ pub(crate) use session::session_lines;
 pub(crate) struct Line {
     pub(crate) text: String,
     pub(crate) style: LineStyle,
-}
-
-/// The style of a line, which a terminal shows as a colour.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum LineStyle {
-    /// Not started, or left out.
-    Dimmed,
-    Plain,
-    /// A failure is being repaired, or a person must decide.
-    Warning,
-    Success,
-    Error,
 }
 
 /// The current progress of a run or a session. `times` are when the last piece of an answer arrived, and now.

@@ -161,7 +161,7 @@ pub(crate) enum AnswerBy {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgument {
-    /// The id of the run, its first characters, or `last`
+    /// The id of the run, its short form in `runs list`, or `last`
     #[arg(value_name = "RUN")]
     pub(crate) run: String,
 }

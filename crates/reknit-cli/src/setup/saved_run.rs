@@ -1,4 +1,4 @@
-//! Finds runs, keys and rules by the first characters of their ids, and loads runs.
+//! Finds runs, keys and rules by a part of their ids, and loads runs.
 
 use reknit_engine::{Event, Overview};
 use reknit_journal::{Journal, PrunedRun, RunFilter, StoredEvent};
@@ -10,7 +10,7 @@ use crate::output::Failure;
 
 const MAX_LISTED: u32 = 5;
 
-/// Finds a run by its id, the first characters of its id, or `last`.
+/// Finds a run by its id, the first characters of its id, its short form in `runs list`, or `last`.
 pub(crate) async fn find_run(journal: &Journal, name: &str) -> Result<RunId, Failure> {
     if name == "last" {
         let newest = journal.runs(&RunFilter::newest(1)).await.map_err(Failure::journal)?;
@@ -21,7 +21,7 @@ pub(crate) async fn find_run(journal: &Journal, name: &str) -> Result<RunId, Fai
     if journal.exists(&name.into()).await.map_err(Failure::journal)? {
         return Ok(name.into());
     }
-    let found = journal.runs_with_prefix(name, MAX_LISTED).await.map_err(Failure::journal)?;
+    let found = journal.runs_meant_by(name, MAX_LISTED).await.map_err(Failure::journal)?;
     match found.as_slice() {
         [run] => Ok(run.clone()),
         [] => match journal.pruned_run(&name.into()).await.map_err(Failure::journal)? {
@@ -31,7 +31,7 @@ pub(crate) async fn find_run(journal: &Journal, name: &str) -> Result<RunId, Fai
         several => {
             let names: Vec<&str> = several.iter().map(RunId::as_str).collect();
             let hint = format!("give more characters of one of: {}", names.join(", "));
-            Err(Failure::usage(format!("several runs start with `{name}`"), hint))
+            Err(Failure::usage(format!("several runs can be meant by `{name}`"), hint))
         }
     }
 }

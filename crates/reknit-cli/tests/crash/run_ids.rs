@@ -112,7 +112,7 @@ async fn an_id_that_is_the_beginning_of_another_one_names_its_own_run() {
     let shown = world.finish(&["runs", "show", "order-1"]);
     assert!(shown.status.success(), "{}", stderr(&shown));
     let ambiguous = world.finish(&["runs", "show", "order-"]);
-    assert!(stderr(&ambiguous).contains("several runs start with `order-`"), "{}", stderr(&ambiguous));
+    assert!(stderr(&ambiguous).contains("several runs can be meant by `order-`"), "{}", stderr(&ambiguous));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

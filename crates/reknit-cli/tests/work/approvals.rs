@@ -192,7 +192,7 @@ async fn the_first_decision_counts_and_another_one_is_refused() {
     );
     insta::assert_snapshot!(listed, @"
     exit status 0 --- stdout
-    RUN                                     STARTED  STATUS   REQUEST
+    RUN                                      STARTED  STATUS   REQUEST
     RUN  AGE  waiting  shopping   (denied; continue with `reknit runs resume RUN`)
     ");
     insta::assert_snapshot!(shown, @r#"
@@ -288,7 +288,7 @@ async fn show_lists_the_calls_of_an_agent_that_wait_for_approval() {
       again:  `pay` of `shop` (unsafe) with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
       values: amount written by the agent
 
-    attempt 1.1  local  tool_calls, 0.0 s, 85 tokens in, 0 out
+    attempt 1.1  local  tool_calls, N s, 85 tokens in, 0 out
     "#);
     insta::assert_snapshot!(world.reknit(&["runs", "show", "last", "--json"]), @r#"
     exit status 0 --- stdout

@@ -56,7 +56,7 @@ async fn one_interrupt_cancels_the_run_and_exits_with_130() {
     ");
     insta::assert_snapshot!(world.reknit(&["runs", "list"]), @"
     exit status 0 --- stdout
-    RUN                                     STARTED  STATUS     REQUEST
+    RUN                                      STARTED  STATUS     REQUEST
     RUN  AGE  cancelled  shopping
     ");
 }
@@ -82,7 +82,7 @@ async fn two_interrupts_exit_and_resume_cancels_the_run() {
     ");
     insta::assert_snapshot!(world.reknit(&["runs", "list"]), @"
     exit status 0 --- stdout
-    RUN                                     STARTED  STATUS   REQUEST
+    RUN                                      STARTED  STATUS   REQUEST
     RUN  AGE  stopped  shopping
     ");
     insta::assert_snapshot!(world.reknit(&["runs", "resume", "last"]), @"

@@ -40,7 +40,7 @@ async fn a_run_is_not_resumed_while_its_tool_is_missing() {
     ");
     insta::assert_snapshot!(world.reknit(&["runs", "list"]), @"
     exit status 0 --- stdout
-    RUN                                     STARTED  STATUS   REQUEST
+    RUN                                      STARTED  STATUS   REQUEST
     RUN  AGE  stopped  shopping
     ");
 
@@ -84,7 +84,7 @@ async fn a_run_can_be_cancelled_without_its_tools() {
     ");
     insta::assert_snapshot!(world.reknit(&["runs", "list"]), @"
     exit status 0 --- stdout
-    RUN                                     STARTED  STATUS     REQUEST
+    RUN                                      STARTED  STATUS     REQUEST
     RUN  AGE  cancelled  shopping
     ");
 }

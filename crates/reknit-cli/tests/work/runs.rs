@@ -43,7 +43,7 @@ async fn runs_are_listed_newest_first() {
     world.reknit(&["run", "--answer", "template", "find.json"]);
     insta::assert_snapshot!(world.reknit(&["runs", "list"]), @r"
     exit status 0 --- stdout
-    RUN                                     STARTED  STATUS    REQUEST
+    RUN                                      STARTED  STATUS    REQUEST
     RUN  AGE  failed    a search that\nfails
     RUN  AGE  complete  shopping
     ");
@@ -54,7 +54,7 @@ async fn runs_are_listed_newest_first() {
     "#);
     insta::assert_snapshot!(world.reknit(&["runs", "list", "--limit", "1"]), @r"
     exit status 0 --- stdout
-    RUN                                     STARTED  STATUS  REQUEST
+    RUN                                      STARTED  STATUS  REQUEST
     RUN  AGE  failed  a search that\nfails
     --- stderr
 
@@ -100,7 +100,7 @@ async fn runs_are_listed_by_status_time_tool_and_text() {
     ");
     insta::assert_snapshot!(world.reknit(&["runs", "list", "--tool", "shop", "--limit", "1"]), @"
     exit status 0 --- stdout
-    RUN                                     STARTED  STATUS  REQUEST
+    RUN                                      STARTED  STATUS  REQUEST
     RUN  AGE  failed  A search
     --- stderr
 
@@ -227,7 +227,7 @@ async fn a_unique_prefix_of_an_id_names_a_run() {
     // Ids start with the time, so two runs of the same test have a common prefix.
     assert_refused(
         &world.reknit(&["runs", "show", &first[..4]]).replace(&first[..4], "BEGINNING"),
-        "several runs start with `BEGINNING`",
+        "several runs can be meant by `BEGINNING`",
         "give more characters of one of: RUN, RUN",
     );
 }

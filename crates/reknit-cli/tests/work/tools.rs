@@ -221,7 +221,7 @@ async fn tools_call_makes_one_journalled_call() {
     );
     insta::assert_snapshot!(world.reknit(&["runs", "list"]), @r#"
     exit status 0 --- stdout
-    RUN                                     STARTED  STATUS    REQUEST
+    RUN                                      STARTED  STATUS    REQUEST
     RUN  AGE  complete  shop/price {"of": "tea"}
     RUN  AGE  complete  shop/price of=tea
     "#);

@@ -154,7 +154,7 @@ impl PageContext {
         open_questions(self.runtime(), self.journal(), &self.ui.digests).await
     }
 
-    /// A run that the caller may see, by its id or by its beginning if only one run has it.
+    /// A run that the caller may see, by its id or by a part of it that means no other run.
     pub(super) async fn find_run(&self, run: &str) -> Result<RunSummary, ApiError> {
         let run = RunId::new(run);
         match self.runtime().summary(&run).await {
@@ -163,7 +163,7 @@ impl PageContext {
             Err(error) => return Err(error.into()),
         }
         let missing = || ApiError::no_such_run(&run);
-        let whole = self.runtime().run_with_prefix(run.as_str()).await?.ok_or_else(missing)?;
+        let whole = self.runtime().run_meant_by(run.as_str()).await?.ok_or_else(missing)?;
         self.runtime().summary(&whole).await.map_err(|_| missing())
     }
 }

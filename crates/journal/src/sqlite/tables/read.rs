@@ -220,6 +220,12 @@ impl ReadTables for SqliteTables<'_> {
         Ok(ids.into_iter().take_while(|run| run.starts_with(prefix)).map(RunId::from).collect())
     }
 
+    fn runs_with_suffix(&self, suffix: &str, limit: u32) -> StoreResult<Vec<RunId>> {
+        let sql = "SELECT run FROM runs WHERE substr(run, -length(?1)) = ?1 ORDER BY run LIMIT ?2";
+        let ids: Vec<String> = self.query_all(sql, params![suffix, limit], |row| Ok(row.get(0)?))?;
+        Ok(ids.into_iter().map(RunId::from).collect())
+    }
+
     fn events(&self, key: RunKey, from_seq: u64, limit: u32) -> StoreResult<Vec<StoredEvent>> {
         let sql = "SELECT seq, at_ms, kind, body, chain FROM events WHERE run = ?1 AND seq >= ?2 ORDER BY seq LIMIT ?3";
         let rows = self.query_all(sql, params![key.0, from_seq, limit], |row| {

@@ -12,7 +12,8 @@ use reknit_runtime::DriveError;
 use reknit_runtime::signals::decisions as decided_in;
 use std::collections::BTreeSet;
 
-use crate::output::{Failure, inbox, one_line, output_columns, print_data, print_message};
+use crate::output::style::{Colour, LineStyle, painted, status_style};
+use crate::output::{Failure, inbox, one_line, output_columns, padded, print_data, print_message};
 use crate::setup::{FileArguments, open_journal, stored_overview};
 
 const EXAMPLES: &str = "\
@@ -71,7 +72,7 @@ pub(super) async fn run(arguments: &ListArguments) -> Result<ExitCode, Failure> 
             print_data(&format!("{}\n", Value::Object(row.object())))?;
         }
     } else {
-        print_data(&table(&rows, now_ms, output_columns()))?;
+        print_data(&table(&rows, now_ms, output_columns(), Colour::of_output()))?;
     }
     let all = journal.run_count().await.map_err(Failure::journal)?;
     if is_cut {
@@ -174,27 +175,33 @@ struct Row {
     decided: Option<String>,
 }
 
-/// The runs, one line each, with a header; nothing without runs. In a terminal the request is cut to the width that is left, and
-/// what a person can do about a run has a line of its own.
-fn table(rows: &[Row], now_ms: i64, columns: Option<usize>) -> String {
+/// The runs, one line each, with a header; nothing without runs. In a terminal, ids are short, the request is cut to the width that
+/// is left, and what a person can do about a run has a line of its own.
+fn table(rows: &[Row], now_ms: i64, columns: Option<usize>, colour: Colour) -> String {
     if rows.is_empty() {
         return String::new();
     }
     let widest =
         |header: &str, cell: &dyn Fn(&Row) -> usize| rows.iter().map(cell).max().unwrap_or(0).max(header.len());
     // A file from elsewhere may have ids that nobody may choose.
-    let id = |row: &Row| one_line(row.run.run.as_str(), usize::MAX);
+    let id = |Row { run: RunSummary { run, .. }, .. }: &Row| {
+        one_line(if columns.is_some() { run.short() } else { run.as_str() }, usize::MAX)
+    };
     let ids = widest("RUN", &|row| id(row).len());
     let statuses = widest("STATUS", &|row| row.run.state().len());
-    let before = |run: &str, started: &str, status: &str| format!("{run:<ids$}  {started:>9}  {status:<statuses$}  ");
-    let header = before("RUN", "STARTED", "STATUS") + "REQUEST";
+    let before = |run: &str, started: &str, status: &str, style: LineStyle| {
+        format!("{run:<ids$}  {started:>10}  {}  ", painted(&padded(status, statuses), style, colour))
+    };
+    let header = before("RUN", "STARTED", "STATUS", LineStyle::Plain) + "REQUEST";
+    let header = painted(&header, LineStyle::Dimmed, colour);
     // The `…` of a cut request takes one more column.
-    let left = |columns: usize| columns.saturating_sub(before("", "", "").len() + 1).max(MIN_TITLE_COLUMNS);
+    let left = |columns: usize| columns.saturating_sub(ids + statuses + 17).max(MIN_TITLE_COLUMNS);
     let title_columns = columns.map_or(usize::MAX, left);
     let mut lines = vec![header];
     for row in rows {
         let (Row { run, decided }, id) = (row, id(row));
-        let start = before(&id, &age(now_ms.saturating_sub(run.created_ms)), run.state());
+        let started = age(now_ms.saturating_sub(run.created_ms));
+        let start = before(&id, &started, run.state(), status_style(run.state()));
         let line = start + &one_line(&run.title, title_columns);
         match decided {
             None => lines.push(line),
@@ -264,33 +271,41 @@ mod tests {
 
     #[test]
     fn a_request_is_cut_to_the_width_of_the_terminal() {
-        insta::assert_snapshot!(table(&rows(), 60_000, Some(80)), @"
-        RUN                                     STARTED  STATUS    REQUEST
-        0199a6c2-0000-7000-8000-000000000001  1 min ago  complete  Sell 100 Tesla share…
-        0199a6c2-0000-7000-8000-000000000002  1 min ago  partial   서울의 날씨는 어떻습…
-        0199a6c2-0000-7000-8000-000000000003  1 min ago  waiting   Refund order 7
-          approve: `reknit runs resume 0199a6c2-0000-7000-8000-000000000003`
-        ");
-        insta::assert_snapshot!(table(&rows(), 60_000, Some(120)), @"
-        RUN                                     STARTED  STATUS    REQUEST
-        0199a6c2-0000-7000-8000-000000000001  1 min ago  complete  Sell 100 Tesla shares, pay for a trip to Seoul, and say what…
-        0199a6c2-0000-7000-8000-000000000002  1 min ago  partial   서울의 날씨는 어떻습니까, 그리고 다음 주에는 비가 옵니까?
-        0199a6c2-0000-7000-8000-000000000003  1 min ago  waiting   Refund order 7
-          approve: `reknit runs resume 0199a6c2-0000-7000-8000-000000000003`
+        insta::assert_snapshot!(table(&rows(), 60_000, Some(80), Colour::Off), @"
+        RUN          STARTED  STATUS    REQUEST
+        00000001   1 min ago  complete  Sell 100 Tesla shares, pay for a trip to Seoul,…
+        00000002   1 min ago  partial   서울의 날씨는 어떻습니까, 그리고 다음 주에는 비…
+        00000003   1 min ago  waiting   Refund order 7
+          approve: `reknit runs resume 00000003`
         ");
         for columns in [80, 100, 120, 200] {
-            let table = table(&rows(), 60_000, Some(columns));
+            let table = table(&rows(), 60_000, Some(columns), Colour::Off);
             assert!(table.lines().all(|line| width(line) <= columns), "{columns} columns:\n{table}");
         }
     }
 
     #[test]
+    fn colours_change_no_column() {
+        let [plain, coloured] = [Colour::Off, Colour::On].map(|colour| table(&rows(), 600_000, Some(80), colour));
+        insta::assert_snapshot!(coloured.replace('\x1b', "^"), @"
+        ^[2mRUN          STARTED  STATUS    REQUEST^[0m
+        00000001  10 min ago  ^[32mcomplete^[0m  Sell 100 Tesla shares, pay for a trip to Seoul,…
+        00000002  10 min ago  ^[33mpartial ^[0m  서울의 날씨는 어떻습니까, 그리고 다음 주에는 비…
+        00000003  10 min ago  ^[33mwaiting ^[0m  Refund order 7
+          approve: `reknit runs resume 00000003`
+        ");
+        let without =
+            coloured.replace("\x1b[0m", "").replace("\x1b[2m", "").replace("\x1b[32m", "").replace("\x1b[33m", "");
+        assert_eq!(without, plain);
+    }
+
+    #[test]
     fn nothing_is_cut_in_a_pipe() {
-        insta::assert_snapshot!(table(&rows(), 60_000, None), @"
-        RUN                                     STARTED  STATUS    REQUEST
-        0199a6c2-0000-7000-8000-000000000001  1 min ago  complete  Sell 100 Tesla shares, pay for a trip to Seoul, and say what the weather is like there next week
-        0199a6c2-0000-7000-8000-000000000002  1 min ago  partial   서울의 날씨는 어떻습니까, 그리고 다음 주에는 비가 옵니까?
-        0199a6c2-0000-7000-8000-000000000003  1 min ago  waiting   Refund order 7   (approve; continue with `reknit runs resume 0199a6c2-0000-7000-8000-000000000003`)
+        insta::assert_snapshot!(table(&rows(), 60_000, None, Colour::Off), @"
+        RUN                                      STARTED  STATUS    REQUEST
+        0199a6c2-0000-7000-8000-000000000001   1 min ago  complete  Sell 100 Tesla shares, pay for a trip to Seoul, and say what the weather is like there next week
+        0199a6c2-0000-7000-8000-000000000002   1 min ago  partial   서울의 날씨는 어떻습니까, 그리고 다음 주에는 비가 옵니까?
+        0199a6c2-0000-7000-8000-000000000003   1 min ago  waiting   Refund order 7   (approve; continue with `reknit runs resume 0199a6c2-0000-7000-8000-000000000003`)
         ");
     }
 }

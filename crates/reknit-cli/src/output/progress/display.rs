@@ -11,8 +11,8 @@ use reknit_model_api::{Delta, TargetName};
 use reknit_protocol::{EffectId, StepId};
 use reknit_runtime::{AnswerText, TextChange};
 
-use super::{Line, LineStyle, StepColumns, lines, preview_lines};
-use crate::environment::os_variable;
+use super::{Line, StepColumns, lines, preview_lines};
+use crate::output::style::{Colour, LineStyle, is_terminal_dumb, painted};
 use crate::output::{Queued, columns_and_rows, one_line, print_failure, print_progress};
 
 const PIPE_COLUMNS: usize = 1_000;
@@ -62,19 +62,13 @@ enum OutputKind {
     Silent,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Colour {
-    On,
-    Off,
-}
-
 impl ProgressDisplay {
     pub(crate) fn new() -> Self {
         // A dumb terminal cannot move the cursor.
-        let output = if !io::stderr().is_terminal() || os_variable("TERM").is_some_and(|terminal| terminal == "dumb") {
+        let output = if !io::stderr().is_terminal() || is_terminal_dumb() {
             OutputKind::Pipe
         } else {
-            OutputKind::Terminal(if os_variable("NO_COLOR").is_some() { Colour::Off } else { Colour::On })
+            OutputKind::Terminal(Colour::of_terminal())
         };
         Self { output, ..Self::default() }
     }
@@ -307,23 +301,12 @@ fn redraw(before: &[Line], after: &[Line], colour: Colour) -> String {
         let _ = write!(text, "\x1b[{}A", before.len());
     }
     for line in after {
-        let _ = writeln!(text, "\r\x1b[2K{}", with_colour(line, colour));
+        let _ = writeln!(text, "\r\x1b[2K{}", painted(&line.text, line.style, colour));
     }
     if after.len() < before.len() {
         text.push_str("\x1b[J");
     }
     text
-}
-
-fn with_colour(line: &Line, colour: Colour) -> String {
-    let paint = match (colour, line.style) {
-        (Colour::Off, _) | (_, LineStyle::Plain) => return line.text.clone(),
-        (Colour::On, LineStyle::Dimmed) => "2",
-        (Colour::On, LineStyle::Warning) => "33",
-        (Colour::On, LineStyle::Success) => "32",
-        (Colour::On, LineStyle::Error) => "31",
-    };
-    format!("\x1b[{paint}m{}\x1b[0m", line.text)
 }
 
 fn changed_lines(before: &[Line], after: &[Line]) -> String {

@@ -4,7 +4,8 @@ use reknit_engine::{
     ChildActivity, ChildView, ContextAction, ModelWaitReason, SessionActivity, SessionRecord, SessionView, TurnOutcome,
 };
 
-use super::{Line, LineStyle, seconds_left, step_lines};
+use super::{Line, seconds_left, step_lines};
+use crate::output::style::LineStyle;
 use crate::output::{exit_words, one_line};
 
 pub(crate) fn session_lines(

@@ -120,7 +120,7 @@ fn doctor_stats_export_and_import_have_help_pages() {
     Usage: reknit runs export [OPTIONS] <RUN>
 
     Arguments:
-      <RUN>  The id of the run, its first characters, or `last`
+      <RUN>  The id of the run, its short form in `runs list`, or `last`
 
     Options:
           --unredacted      Print everything: also secrets, and the texts of models

@@ -111,7 +111,7 @@ fn draw_and_explain_have_help_pages() {
     Usage: reknit runs explain [OPTIONS] <RUN>
 
     Arguments:
-      <RUN>  The id of the run, its first characters, or `last`
+      <RUN>  The id of the run, its short form in `runs list`, or `last`
 
     Options:
           --json            Print JSON
@@ -169,7 +169,7 @@ fn the_command_test_record_has_a_help_page() {
     Usage: reknit test record [OPTIONS] --output <FILE> <RUN>
 
     Arguments:
-      <RUN>  The id of the run, its first characters, or `last`
+      <RUN>  The id of the run, its short form in `runs list`, or `last`
 
     Options:
       -o, --output <FILE>   The file to write

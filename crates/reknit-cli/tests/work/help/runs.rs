@@ -44,7 +44,7 @@ fn compare_has_a_help_page() {
     Usage: reknit runs compare [OPTIONS] <RUN> <OTHER>
 
     Arguments:
-      <RUN>    The id of the run, its first characters, or `last`
+      <RUN>    The id of the run, its short form in `runs list`, or `last`
       <OTHER>  The other run, named in the same way
 
     Options:
@@ -87,7 +87,7 @@ fn list_and_show_have_help_pages() {
     Usage: reknit runs show [OPTIONS] <RUN>
 
     Arguments:
-      <RUN>  The id of the run, its first characters, or `last`
+      <RUN>  The id of the run, its short form in `runs list`, or `last`
 
     Options:
           --step <STEP>     Show only this step
@@ -109,7 +109,7 @@ fn resume_has_a_help_page() {
     Usage: reknit runs resume [OPTIONS] [RUN]
 
     Arguments:
-      [RUN]  The id of the run, its first characters, or `last`
+      [RUN]  The id of the run, its short form in `runs list`, or `last`
 
     Options:
           --all  Continue every run that a process left, and every one that waits and for which there is a decision
@@ -135,7 +135,7 @@ fn cancel_has_a_help_page() {
     Usage: reknit runs cancel [OPTIONS] <RUN>
 
     Arguments:
-      <RUN>  The id of the run, its first characters, or `last`
+      <RUN>  The id of the run, its short form in `runs list`, or `last`
 
     Options:
       -h, --help  Print help (see a summary with '-h')
@@ -153,7 +153,7 @@ fn approve_and_deny_have_help_pages() {
     Usage: reknit runs approve [OPTIONS] <RUN> [STEP]
 
     Arguments:
-      <RUN>   The id of the run, its first characters, or `last`
+      <RUN>   The id of the run, its short form in `runs list`, or `last`
       [STEP]  Decide only about this step
 
     Options:
@@ -175,7 +175,7 @@ fn approve_and_deny_have_help_pages() {
     Usage: reknit runs deny [OPTIONS] <RUN> [STEP]
 
     Arguments:
-      <RUN>   The id of the run, its first characters, or `last`
+      <RUN>   The id of the run, its short form in `runs list`, or `last`
       [STEP]  Decide only about this step
 
     Options:
