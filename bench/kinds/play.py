@@ -3,7 +3,7 @@
 
 usage: play.py REKNIT FOLDER
 
-FOLDER gets the cases, the answers and a list of the cases that are wrong or picked.
+FOLDER gets for each set its cases, and a list of the cases that are wrong, picked or not read.
 """
 
 import collections
@@ -17,8 +17,11 @@ import sys
 
 import make_kinds
 
-# The cases were frozen with this hash before they were first played.
-FROZEN = "7cd26482035fce84028b68617f1ad77884cc2e9a692a0337c252f8bf710472f6"
+# The cases of each set were frozen with their hash before they were first played.
+SETS = {
+    "make_kinds": "7cd26482035fce84028b68617f1ad77884cc2e9a692a0337c252f8bf710472f6",
+    "more_kinds": "d8e4fe6a540b9ea94dc110ea15ddf52dd07edb81a4ba26d2f6c7461e5f883ff0",
+}
 COLUMNS = ["right", "refused", "left", "wrong"]
 AMBIGUOUS = ["refused", "incomplete", "left", "picked"]
 
@@ -71,32 +74,46 @@ def row(name, clear, ambiguous):
     return "| " + " | ".join(map(str, cells)) + " |"
 
 
-def main():
-    reknit, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-    folder.mkdir(parents=True, exist_ok=True)
+def generate(name, folder):
+    """The cases of a set. Its generator writes them beside itself."""
     here = pathlib.Path(__file__).parent
-    shutil.copy(here / "make_kinds.py", folder / "make_kinds.py")
-    subprocess.run([sys.executable, folder / "make_kinds.py"], check=True, capture_output=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    for generator in SETS:
+        shutil.copy(here / f"{generator}.py", folder)
+    subprocess.run([sys.executable, folder / f"{name}.py"], check=True, capture_output=True)
     text = (folder / "heldout.jsonl").read_bytes()
-    if hashlib.sha256(text).hexdigest() != FROZEN:
-        sys.exit("the generated cases are not the frozen ones: make_kinds.py must not be changed")
-    cases = [json.loads(line) for line in text.decode().split("\n") if line]
+    if hashlib.sha256(text).hexdigest() != SETS[name]:
+        sys.exit(f"the generated cases are not the frozen ones: {name}.py must not be changed")
+    return [json.loads(line) for line in text.decode().split("\n") if line]
+
+
+def play_set(reknit, name, folder):
+    cases = generate(name, folder)
     groups, noted = {}, []
     for case, answer in zip(cases, play(reknit, cases)):
         found = verdict(case, answer)
         counts = groups.setdefault(case["group"], (collections.Counter(), collections.Counter()))
         counts["ambiguous" in case][found] += 1
-        if found in ("wrong", "picked"):
+        if found in ("wrong", "picked") or "ambiguous" not in case and found != "right":
             noted.append({"verdict": found, **case, "answer": answer})
+    print(f"## {name}\n")
     print("| group | one reading | right | refused | left | wrong | ambiguous | refused | incomplete | left | picked |")
     print("|---|" + "--:|" * 10)
-    for name, (clear, ambiguous) in groups.items():
-        print(row(name, clear, ambiguous))
+    for group, (clear, ambiguous) in groups.items():
+        print(row(group, clear, ambiguous))
     sums = [sum((counts[at] for counts in groups.values()), collections.Counter()) for at in (0, 1)]
-    print(row("**all**", *sums))
-    (folder / "wrong.jsonl").write_text("".join(json.dumps(case, ensure_ascii=False) + "\n" for case in noted))
-    for kind, count in collections.Counter((case["verdict"], case["kind"]) for case in noted).items():
-        print(f"{kind[0]}: {count} of {kind[1]}")
+    print(row("**all**", *sums), "\n")
+    (folder / "noted.jsonl").write_text("".join(json.dumps(case, ensure_ascii=False) + "\n" for case in noted))
+    worst = collections.Counter((case["verdict"], case["kind"]) for case in noted if case["verdict"] in ("wrong", "picked"))
+    for (found, kind), count in worst.items():
+        print(f"{found}: {count} of {kind}")
+    print()
+
+
+def main():
+    reknit, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+    for name in SETS:
+        play_set(reknit, name, folder / name)
 
 
 if __name__ == "__main__":
