@@ -7,7 +7,7 @@ use reknit_protocol::spelling::{are_alike, nearest};
 use reknit_protocol::{SideEffect, Value};
 use reknit_salvage::{
     CallArguments, Fix, Schema, TextCall, TextCallContext, TextCallForm, TextCallVerdict, calls_in_text,
-    conflicting_keys, describe_fixes, fit, read_parameters, text_call_verdict, without_reasoning,
+    conflicting_keys, describe_fixes, fit, read_parameters, text_call_verdict,
 };
 
 use crate::output::read_output;
@@ -138,9 +138,8 @@ impl<'a> AnswerMender<'a> {
     }
 
     fn take_calls_from_text(&self, mended: &mut MendedAnswer) {
-        let text = without_reasoning(&mended.answer.text);
         let is_callable = |call: &TextCall| call.form != TextCallForm::FunctionCall && self.find(&call.name).is_ok();
-        let found = calls_in_text(&text, is_callable);
+        let found = calls_in_text(&mended.answer.text, is_callable);
         // What a call changes is not known here.
         let verdict = text_call_verdict(&found, &self.text_call_context(), |_| SideEffect::Undeclared);
         let left = |why: &str| found.calls.iter().map(|call| format!("`{}`: {why}", call.name)).collect();

@@ -1,8 +1,8 @@
 //! Decides which text of a stream can be passed on at once, and which may turn out to be a tool call.
 
-use reknit_salvage::{LineStart, line_start, without_reasoning};
+use reknit_salvage::{LineStart, line_start, reasoning_end, token_in_line, without_reasoning};
 
-/// Holds text back that may be a tool call. A call is recognised where it begins a line, so text is held from there on.
+/// Holds text back that may be a tool call: from the beginning of its line, or from the token in a line that begins calls.
 #[derive(Debug)]
 pub(crate) struct TextGate {
     mode: GateMode,
@@ -60,11 +60,7 @@ impl TextGate {
     /// Up to where the text is no call.
     fn decided(&mut self) -> usize {
         loop {
-            let rest = self.text.get(self.line..).unwrap_or_default();
-            let (line, is_complete) = match rest.find('\n') {
-                Some(end) => (rest.get(..=end).unwrap_or_default(), true),
-                None => (rest, false),
-            };
+            let (line, is_complete) = self.next_line();
             let next = self.line + line.len();
             let start = line_start(line.trim_start(), is_complete);
             if line.is_empty() {
@@ -72,8 +68,8 @@ impl TextGate {
             }
             match (self.fence, start) {
                 (_, LineStart::Unknown) => return self.held_from(),
-                (Some(Fence::Undecided { .. }), LineStart::Json) | (_, LineStart::Tag) => return self.hold(),
-                (None, LineStart::Json) if self.is_first_text() => return self.hold(),
+                (Some(Fence::Undecided { .. }), LineStart::Json) | (_, LineStart::Tag) => return self.hold(self.line),
+                (None, LineStart::Json) if self.is_first_text() => return self.hold(self.line),
                 (Some(_), LineStart::Fence { .. }) => self.fence = None,
                 (None, LineStart::Fence { can_hold_call: true }) => {
                     self.fence = Some(Fence::Undecided { start: self.line });
@@ -83,11 +79,33 @@ impl TextGate {
                 (Some(Fence::Undecided { .. }), _) if !line.trim().is_empty() => self.fence = Some(Fence::Passed),
                 _ => {}
             }
+            let from = self.line.max(self.passed);
+            match token_in_line(self.text.get(from..next).unwrap_or_default(), is_complete) {
+                Some(token) if token.is_whole => return self.hold(from + token.at),
+                Some(token) => return self.held_from_place(from + token.at),
+                None => {}
+            }
             if !is_complete {
                 let is_undecided = matches!(self.fence, Some(Fence::Undecided { .. }));
                 return if is_undecided { self.held_from() } else { self.text.len() };
             }
             self.line = next;
+        }
+    }
+
+    /// The first line that is not decided, and whether all of it is there. The end of reasoning ends a line as well.
+    fn next_line(&self) -> (&str, bool) {
+        const LONGEST_END_OF_REASONING: usize = 24;
+        let rest = self.text.get(self.line..).unwrap_or_default();
+        let (line, is_complete) = match rest.find('\n') {
+            Some(end) => (rest.get(..=end).unwrap_or_default(), true),
+            None => (rest, false),
+        };
+        let searched = self.passed.saturating_sub(self.line + LONGEST_END_OF_REASONING);
+        let from = line.floor_char_boundary(searched);
+        match line.get(from..).and_then(reasoning_end) {
+            Some(end) => (line.get(..from + end).unwrap_or_default(), true),
+            None => (line, is_complete),
         }
     }
 
@@ -97,15 +115,20 @@ impl TextGate {
     }
 
     fn held_from(&self) -> usize {
+        self.held_from_place(self.line)
+    }
+
+    /// From where text is held if a call may begin at the place: a block that is not decided is held as a whole.
+    fn held_from_place(&self, place: usize) -> usize {
         match self.fence {
             Some(Fence::Undecided { start }) => start,
-            Some(Fence::Passed) | None => self.line,
+            Some(Fence::Passed) | None => place,
         }
     }
 
-    fn hold(&mut self) -> usize {
+    fn hold(&mut self, place: usize) -> usize {
         self.mode = GateMode::Everything;
-        self.held_from()
+        self.held_from_place(place)
     }
 }
 
@@ -143,6 +166,13 @@ mod tests {
             ("Let me look.\n", "<tool_call>{}</tool_call>"),
             ("Let me look.\n", "```json\n{\"name\": 1}\n```\nmore"),
             ("<think>hm</think>\n", "{\"name\": 1}"),
+            ("<think>hm</think>", "{\"name\": 1}"),
+            ("I look. ", "<tool_call>get_time</tool_call>"),
+            ("Straße ", "<｜tool▁calls"),
+            ("See <b>this</b> and <i>", "<"),
+            ("Let me look.", "[TOOL_CALLS]weather{}"),
+            ("", "Action: weather"),
+            ("", "```tool_code\nweather()\n```"),
             ("a\n", "<tool"),
             ("", "```\n<tool_call>{}</tool_call>\n```"),
             ("```xml\n<a/>\n", "<tool_call>{}</tool_call>\n```"),

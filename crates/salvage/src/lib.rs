@@ -65,6 +65,7 @@ pub use schema::{
 pub use stream::{FinishedReading, PartialReading, PartialState, Reader};
 pub use text_call_verdict::{TextCallContext, TextCallVerdict, text_call_verdict};
 pub use text_calls::{
-    LineStart, TextCall, TextCallForm, TextCalls, call_of_object, calls_in_text, line_start, without_reasoning,
+    LineStart, TextCall, TextCallForm, TextCalls, TokenInLine, call_of_object, calls_in_text, line_start,
+    reasoning_end, token_in_line, without_reasoning,
 };
 pub use text_position::TextPosition;

@@ -3,9 +3,9 @@
 //! A text shows a call for many reasons: the model makes it, quotes a mail, refuses it, or explains it. No list of words tells these
 //! apart, in any language. What counts is where else the call stands, and whether the model can make real calls.
 
-use reknit_protocol::{SideEffect, Value};
+use reknit_protocol::{Object, SideEffect, Value};
 
-use crate::text_calls::{TextCall, TextCallForm, TextCalls, calls_in_text};
+use crate::text_calls::{TextCall, TextCallForm, TextCalls, calls_in_text, without_reasoning};
 
 /// What becomes of the calls in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub fn text_call_verdict(
     context: &TextCallContext<'_>,
     class: impl Fn(&TextCall) -> SideEffect,
 ) -> TextCallVerdict {
-    let is_bare = !has_prose(&found.rest);
+    let is_bare = !has_prose(&without_reasoning(&found.rest));
     if found.calls.is_empty() {
         return TextCallVerdict::Text;
     }
@@ -49,11 +49,13 @@ pub fn text_call_verdict(
     if context.has_native_call {
         return if is_bare && !context.was_asked { TextCallVerdict::Ask } else { TextCallVerdict::Text };
     }
-    if found.calls.iter().all(|call| class(call) == SideEffect::Read) {
+    // A sentence that shows a call may end with it.
+    let is_in_sentence = !is_bare && found.calls.iter().any(|call| call.form == TextCallForm::TagInLine);
+    if !is_in_sentence && found.calls.iter().all(|call| class(call) == SideEffect::Read) {
         return TextCallVerdict::Make;
     }
     // Code that is shown looks the same as a call in the form of code.
-    let is_plain = is_bare && found.calls.iter().all(|call| call.form != TextCallForm::FunctionCall);
+    let is_plain = is_bare && found.calls.iter().all(|call| !call.form.is_ambiguous());
     match (is_plain, context.was_asked) {
         (true, true) => TextCallVerdict::Make,
         (true, false) if !context.has_unsearchable_content => TextCallVerdict::Make,
@@ -78,8 +80,9 @@ fn is_quoted(found: &TextCalls, conversation: &[&str]) -> bool {
     let bodies: Vec<String> = found.bodies.iter().map(|body| skeleton(body)).filter(|body| !body.is_empty()).collect();
     let parts = |call: &TextCall| (skeleton(&call.name), skeleton(&call.parameters.to_string()));
     let parts: Vec<(String, String)> = found.calls.iter().map(parts).collect();
-    let is_same =
-        |one: &TextCall| found.calls.iter().any(|call| (&one.name, &one.parameters) == (&call.name, &call.parameters));
+    let is_same = |one: &TextCall| {
+        found.calls.iter().any(|call| one.name == call.name && are_same_objects(&one.parameters, &call.parameters))
+    };
     let has_call = |text: &str| !calls_in_text(text, is_same).calls.is_empty();
     conversation.iter().any(|text| {
         let flat = skeleton(text);
@@ -90,6 +93,22 @@ fn is_quoted(found: &TextCalls, conversation: &[&str]) -> bool {
             || has_call(text)
             || inner_texts(text).iter().any(|text| has_call(text))
     })
+}
+
+/// Whether two values are the same, whatever the order of keys. Some notations write every value as text.
+fn are_same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Object(one), Value::Object(other)) => are_same_objects(one, other),
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| are_same(one, other))
+        }
+        _ => skeleton(&one.to_string()) == skeleton(&other.to_string()),
+    }
+}
+
+fn are_same_objects(one: &Object, other: &Object) -> bool {
+    let is_in_other = |(key, value): (&str, &Value)| other.get(key).is_some_and(|found| are_same(value, found));
+    one.len() == other.len() && one.iter().all(is_in_other)
 }
 
 /// The texts inside a JSON document, or inside the lines that are one.
@@ -211,6 +230,24 @@ mod tests {
         assert_eq!(verdict(&format!("So:\n{}", tagged(CALL)), &context, SideEffect::Read), TextCallVerdict::Text);
         context.was_asked = true;
         assert_eq!(verdict(CALL, &context, SideEffect::Read), TextCallVerdict::Text);
+    }
+
+    #[test]
+    fn a_call_in_a_line_of_text_is_asked_for_also_if_it_reads() {
+        let mut context = TextCallContext::default();
+        let text = format!("I would not write {}", tagged(CALL));
+        assert_eq!(verdict(&text, &context, SideEffect::Read), TextCallVerdict::Ask);
+        context.was_asked = true;
+        assert_eq!(verdict(&text, &context, SideEffect::Read), TextCallVerdict::Text);
+    }
+
+    #[test]
+    fn a_quotation_is_found_in_another_notation_that_writes_numbers_as_text() {
+        let text = "<tool_call>\n<function=refund>\n<parameter=order>\n7\n</parameter>\n</function>\n</tool_call>";
+        for seen in [r#"{"name": "refund", "arguments": {"order": 7}}"#, "[TOOL_CALLS]refund{\"order\": 7}", text] {
+            let context = TextCallContext { conversation: vec![seen], ..TextCallContext::default() };
+            assert_eq!(verdict(text, &context, SideEffect::Unsafe), TextCallVerdict::Quoted, "{seen}");
+        }
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Mending of a stream while it passes.
 
 use reknit_model_api::{Delta, RawEvent};
-use reknit_salvage::without_reasoning;
 
 use super::{StreamWriter, comment};
 use crate::mend::{AnswerMender, MendedAnswer};
@@ -115,10 +114,8 @@ impl StreamMender {
 
     /// The text that was not passed on. Calls were taken out of it, and the space around them.
     fn rest<'a>(&self, text: &'a str) -> &'a str {
-        if let Some(rest) = text.strip_prefix(self.passed_text.as_str()) {
-            return rest;
-        }
-        text.strip_prefix(without_reasoning(&self.passed_text).trim()).unwrap_or_default()
+        let passed = self.passed_text.as_str();
+        text.strip_prefix(passed).or_else(|| text.strip_prefix(passed.trim())).unwrap_or_default()
     }
 }
 

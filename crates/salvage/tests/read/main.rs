@@ -8,4 +8,5 @@ mod laws;
 mod repairs;
 mod stream;
 mod structure;
+mod text_calls;
 mod with_schema;
