@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
-import { AFTER_TOOL, TEXT, baseURL, check, errorOf, left, model, waitUntilLeft } from "./checks.mjs";
+import { AFTER_TOOL, TEXT, baseURL, check, errorOf, left, model, printErrors, waitUntilLeft } from "./checks.mjs";
 
 // The packages are in a folder of their own, which NODE_PATH names.
 const Anthropic = createRequire(import.meta.url)("@anthropic-ai/sdk");
@@ -79,4 +79,6 @@ await check("cancellation of a call reaches the provider", async () => {
   await waitUntilLeft(before);
 });
 
+await printErrors("messages", (text) => ask(text));
+await printErrors("messages, streaming", (text) => ask(text, { stream: true }));
 process.exit();

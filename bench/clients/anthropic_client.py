@@ -4,7 +4,7 @@ import json
 
 import anthropic
 from checks import (
-    AFTER_TOOL, TEXT, base_url, check, equal, finish, gateway_check, left, model, wait_until_left,
+    AFTER_TOOL, TEXT, base_url, check, equal, finish, gateway_check, left, model, print_errors, wait_until_left,
 )  # fmt: skip
 
 client = anthropic.Anthropic(base_url=base_url, api_key="sk-ant-scripted", max_retries=0)
@@ -141,4 +141,6 @@ def _():
         wait_until_left(before)
 
 
+print_errors("messages", ask)
+print_errors("messages, streaming", lambda text: list(ask(text, stream=True)))
 finish()

@@ -38,6 +38,21 @@ def gateway_check(name: str):
     return check(name) if via == "gateway" else lambda function: None
 
 
+# The statuses of errors whose class is compared with that against the provider itself.
+STATUSES = (400, 401, 403, 404, 409, 413, 422, 429, 500, 503, 529)
+
+
+def print_errors(api: str, ask) -> None:
+    """Prints the class, the status and the code of the error that `ask` raises for each status."""
+    for status in STATUSES:
+        try:
+            ask(f"fail {status}")
+            print(f"raised  {api} {status}: nothing", flush=True)
+        except Exception as error:
+            words = (type(error).__name__, getattr(error, "status_code", None), getattr(error, "code", None), getattr(error, "type", None))
+            print(f"raised  {api} {status}: {words}", flush=True)
+
+
 def equal(actual, expected):
     assert actual == expected, f"{actual!r}, expected {expected!r}"
 

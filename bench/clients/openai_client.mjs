@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
-import { AFTER_TOOL, TEXT, baseURL, check, errorOf, left, model, waitUntilLeft } from "./checks.mjs";
+import { AFTER_TOOL, TEXT, baseURL, check, errorOf, left, model, printErrors, waitUntilLeft } from "./checks.mjs";
 
 // The packages are in a folder of their own, which NODE_PATH names.
 const OpenAI = createRequire(import.meta.url)("openai");
@@ -114,4 +114,7 @@ await check("responses: tools", async () => {
   assert.deepEqual([call.name, JSON.parse(call.arguments)], ["get_weather", { city: "Seoul" }]);
 });
 
+await printErrors("chat", (text) => ask(text));
+await printErrors("chat, streaming", (text) => ask(text, { stream: true }));
+await printErrors("responses", (input) => client.responses.create({ model, input }));
 process.exit();

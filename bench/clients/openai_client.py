@@ -4,7 +4,7 @@ import json
 
 import openai
 from checks import (
-    AFTER_TOOL, TEXT, base_url, check, equal, finish, gateway_check, left, model, wait_until_left,
+    AFTER_TOOL, TEXT, base_url, check, equal, finish, gateway_check, left, model, print_errors, wait_until_left,
 )  # fmt: skip
 from pydantic import BaseModel
 
@@ -234,4 +234,7 @@ def _():
     equal(status_of(lambda: client.responses.create(model=model, input="fail 429")), (openai.RateLimitError, 429))
 
 
+print_errors("chat", ask)
+print_errors("chat, streaming", lambda text: list(ask(text, stream=True)))
+print_errors("responses", lambda text: client.responses.create(model=model, input=text))
 finish()

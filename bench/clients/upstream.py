@@ -4,7 +4,7 @@ usage: python upstream.py PORT
 
 The last text of the user decides what it does: `hello` is answered with a text, `weather` with a tool call and, after the result, with a text,
 `structured` with JSON or a call of the tool that takes it, `fail 429` with that status, `slow` with words that never end. With `badly`, calls and
-JSON have the mistakes that small models make.
+JSON have the mistakes that small models make. `raw NAME` is answered with the bytes of this name in answers.py.
 `GET /_bench/left` says how many callers left before their answer was complete.
 """
 
@@ -15,6 +15,8 @@ import sys
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
+
+from answers import ANSWERS
 
 TEXT = "Hello there, how are you?"
 AFTER_TOOL = "It is 14.5 degrees in Seoul."
@@ -288,12 +290,21 @@ class Provider(BaseHTTPRequestHandler):
         asked = Asked(body)
         if failure := re.search(r"fail (\d+)", asked.text):
             return self.reply(int(failure[1]), api.error(int(failure[1])))
+        if named := re.fullmatch(r"raw (.+)", asked.text):
+            return self.send_raw(ANSWERS[self.path.split("/v1/")[1].split("/")[0]][1](named[1], bool(body.get("stream")))[1], body)
         is_slow = "slow" in asked.text
         if body.get("stream"):
             return self.stream(api(body), *asked.answer(), is_slow)
         if is_slow and not self.wait(30):
             return
         self.reply(200, api(body).whole(*asked.answer()))
+
+    def send_raw(self, text: bytes, body: dict):
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream" if body.get("stream") else "application/json")
+        self.send_header("content-length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
 
     def wait(self, seconds: float) -> bool:
         """Waits; false if the caller leaves meanwhile."""
