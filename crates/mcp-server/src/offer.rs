@@ -16,6 +16,9 @@ pub enum Offering {
     EveryTool,
     /// Only the tools that find others, describe them, and run plans: for catalogues that do not fit into a prompt.
     Plans,
+    /// The capabilities under their own names, as if the client were connected to their server, and the tool that returns the
+    /// result of a call that waited for a person.
+    OwnNames,
 }
 
 /// What a tool does that clients are shown.
@@ -42,6 +45,7 @@ pub(crate) struct OfferedCapability {
 pub(crate) struct Offer {
     pub(crate) tools: Vec<Tool>,
     offered: HashMap<String, Offered>,
+    offering: Offering,
 }
 
 impl Offer {
@@ -52,23 +56,53 @@ impl Offer {
         (own, agents): (&[OwnTool], &[NamedAgent]),
         offering: Offering,
     ) -> Self {
-        let mut offer = Self { tools: Vec::new(), offered: HashMap::new() };
-        for tool in own {
-            offer.add(tool.definition(), Offered::Own(*tool));
+        let mut offer = Self { tools: Vec::new(), offered: HashMap::new(), offering };
+        if offering == Offering::OwnNames {
+            // Those of the server come first: they keep their names.
+            offer.add_capabilities(catalogue, class_of);
+            offer.add_own_tools(own);
+            return offer;
         }
+        offer.add_own_tools(own);
         for agent in agents {
             offer.add_agent(agent);
         }
-        for tool in catalogue.tools.iter().filter(|_| offering == Offering::EveryTool) {
-            for entry in tool.visible_capabilities() {
-                offer.add_capability(tool, entry, class_of(tool, entry));
-            }
+        if offering == Offering::EveryTool {
+            offer.add_capabilities(catalogue, class_of);
         }
         offer
     }
 
     pub(crate) fn find(&self, name: &str) -> Option<&Offered> {
         self.offered.get(name)
+    }
+
+    /// The name under which clients are shown a tool of Reknit.
+    pub(crate) fn name_of(&self, own: OwnTool) -> &str {
+        let found = self.offered.iter().find(|(_, offered)| **offered == Offered::Own(own));
+        found.map_or(own.as_str(), |(name, _)| name)
+    }
+
+    fn add_own_tools(&mut self, own: &[OwnTool]) {
+        for tool in own {
+            let mut definition = tool.definition();
+            if self.offered.contains_key(definition.name.as_ref()) {
+                definition.name = tool_name("reknit", tool.as_str(), |name| self.offered.contains_key(name)).into();
+            }
+            self.add(definition, Offered::Own(*tool));
+        }
+    }
+
+    fn add_capabilities(
+        &mut self,
+        catalogue: &Catalogue,
+        class_of: impl Fn(&CatalogueTool, &CatalogueEntry) -> SideEffect,
+    ) {
+        for tool in &catalogue.tools {
+            for entry in tool.visible_capabilities() {
+                self.add_capability(tool, entry, class_of(tool, entry));
+            }
+        }
     }
 
     fn add(&mut self, tool: Tool, offered: Offered) {
@@ -92,7 +126,10 @@ impl Offer {
 
     fn add_capability(&mut self, tool: &CatalogueTool, entry: &CatalogueEntry, class: SideEffect) {
         let capability = entry.capability.name.clone();
-        let name = tool_name(tool.name.as_str(), capability.as_str(), |name| self.offered.contains_key(name));
+        let name = match self.offering {
+            Offering::OwnNames if !self.offered.contains_key(capability.as_str()) => capability.to_string(),
+            _ => tool_name(tool.name.as_str(), capability.as_str(), |name| self.offered.contains_key(name)),
+        };
         let mut schema = entry.json_schema().unwrap_or_else(|| Value::Object(reknit_protocol::Object::new()));
         let repeat_argument = needs_repeat_reason(class).then(|| add_repeat_argument(&mut schema)).flatten();
         let only_reads = class == SideEffect::Read;
@@ -135,6 +172,17 @@ mod tests {
     fn every_visible_capability_is_offered_beside_the_tools_of_reknit() {
         assert_eq!(names(&offer(Offering::EveryTool)), ["search_tools", "run_plan", "shop__order", "shop__price_of"]);
         assert_eq!(names(&offer(Offering::Plans)), ["search_tools", "run_plan"]);
+    }
+
+    #[test]
+    fn capabilities_under_their_own_names_come_before_the_tools_of_reknit_and_push_their_names_aside() {
+        let tools = r#"{"shop": [{"name": "order.new"}, {"name": "run_plan"}]}"#;
+        let catalogue = Catalogue::from_value(&Value::parse(tools).unwrap()).unwrap();
+        let own = [OwnTool::SearchTools, OwnTool::RunPlan];
+        let offer = Offer::new(&catalogue, |_, _| SideEffect::Read, (&own, &[]), Offering::OwnNames);
+        assert_eq!(names(&offer), ["order.new", "run_plan", "search_tools", "reknit__run_plan"]);
+        assert_eq!(offer.find("reknit__run_plan"), Some(&Offered::Own(OwnTool::RunPlan)));
+        assert_eq!(offer.name_of(OwnTool::RunPlan), "reknit__run_plan");
     }
 
     #[test]

@@ -51,12 +51,12 @@ pub(crate) fn earlier_result(mut result: CallToolResult, repeat_argument: Option
     result
 }
 
-/// The run waits for a person whom this client cannot ask.
-pub(crate) fn waiting(run: &RunId, questions: &[AskPerson]) -> CallToolResult {
+/// The run waits for a person whom this client cannot ask. `continue_tool` returns its result later.
+pub(crate) fn waiting(run: &RunId, questions: &[AskPerson], continue_tool: &str) -> CallToolResult {
     let calls: Vec<String> = questions.iter().map(crate::approval::description).collect();
     let text = format!(
         "Not done yet: a person must approve it.\n{}\nAsk your user to run `reknit runs approve {run}` or `reknit runs deny {run}`. Then \
-         call `continue_run` with {{\"run\": \"{run}\"}} for the result. Do not make the call again.",
+         call `{continue_tool}` with {{\"run\": \"{run}\"}} for the result. Do not make the call again.",
         calls.join("\n")
     );
     with_run(error_text(text), run, None)

@@ -146,8 +146,12 @@ impl McpServer {
         }
         let effects = &self.runtime().policy.effects;
         let mut own = OwnTool::all(!self.runtime().targets.is_empty());
-        // For catalogues that do not fit into a prompt, every tool counts.
-        own.retain(|tool| self.offering == Offering::EveryTool || *tool != OwnTool::ExplainRun);
+        own.retain(|tool| match self.offering {
+            Offering::EveryTool => true,
+            // For catalogues that do not fit into a prompt, every tool counts.
+            Offering::Plans => *tool != OwnTool::ExplainRun,
+            Offering::OwnNames => *tool == OwnTool::ContinueRun,
+        });
         let offer = Arc::new(Offer::new(
             &catalogue,
             |tool, entry| effects.class(tool.name.as_str(), entry.capability.name.as_str(), entry.capability.effect),
@@ -238,8 +242,9 @@ impl McpServer {
                         Ok(questions) => questions,
                         Err(error) => return result_of(&handle.id, &Err(error)),
                     };
+                    let wait_for_person = || waiting(&handle.id, &questions, self.offer().name_of(OwnTool::ContinueRun));
                     if !self.may_approve || !can_ask(&context.peer) {
-                        return waiting(&handle.id, &questions);
+                        return wait_for_person();
                     }
                     for question in &questions {
                         let decided = match ask(&context.peer, question).await {
@@ -251,7 +256,7 @@ impl McpServer {
                             Ok(None) | Err(_) => false,
                         };
                         if !decided {
-                            return waiting(&handle.id, &questions);
+                            return wait_for_person();
                         }
                     }
                 }

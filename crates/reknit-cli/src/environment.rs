@@ -18,6 +18,12 @@ pub(crate) fn os_variable(name: &str) -> Option<OsString> {
     env::var_os(name).filter(|value| !value.is_empty())
 }
 
+/// All variables whose names and values are text, for a program that gets all of them.
+#[cfg(all(feature = "mcp", feature = "serve"))]
+pub(crate) fn variables() -> impl Iterator<Item = (String, String)> {
+    env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+}
+
 /// A folder of the user: what the variable names, or else this folder in the home. `None` if the environment names none.
 pub(crate) fn user_folder(variable: &str, in_home: &str) -> Option<PathBuf> {
     // A relative path would name another folder in another folder.

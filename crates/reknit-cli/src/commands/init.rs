@@ -21,25 +21,44 @@ use crate::setup::{DEFAULT_CONFIG, ModelArguments, trust_file, unless_ended, use
 use first_plan::FirstPlan;
 use tool_entries::ToolEntries;
 
-const EXAMPLES: &str = "\
-It writes reknit.toml, plan.yaml and agent.md into the current folder, and never overwrites a file.
+const HAS_MCP: bool = cfg!(feature = "mcp");
+
+/// The end of the help page. A build without the feature `mcp` does not advertise it.
+fn details(has_mcp: bool) -> String {
+    let (files, example) = if has_mcp {
+        (
+            "an MCP client's configuration (.mcp.json, .cursor/mcp.json,\n.vscode/mcp.json) or of ",
+            "  reknit init --tools-from ~/.cursor/mcp.json            the MCP servers of another program\n",
+        )
+    } else {
+        ("", "  reknit init --tools-from openapi.yaml                  the API of a service\n")
+    };
+    format!(
+        "It writes reknit.toml, plan.yaml and agent.md into the current folder, and never overwrites a file.
 
 The model is the first API key in your environment or a server on this machine (see `reknit models --help`); at a terminal
-you choose if there are several. The tools are those of an MCP client's configuration (.mcp.json, .cursor/mcp.json,
-.vscode/mcp.json) or of an OpenAPI document (openapi.yaml, swagger.json, ...) in this folder, else those of the demo.
+you choose if there are several. The tools are those of {files}an OpenAPI document (openapi.yaml, swagger.json, ...) in this folder, else those of the demo.
 
 Examples:
   reknit init                                            in an empty folder: the tools of the demo
-  reknit init --tools-from ~/.cursor/mcp.json            the MCP servers of another program
-  reknit init --yes --model-url http://127.0.0.1:8080/v1 in a script";
+{example}  reknit init --yes --model-url http://127.0.0.1:8080/v1 in a script"
+    )
+}
 
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = details(HAS_MCP))]
 pub(crate) struct InitArguments {
-    /// Answer every question with yes or its default, also whether the programs of an MCP client's configuration may be started
-    #[arg(long)]
+    #[arg(long, help = if HAS_MCP {
+        "Answer every question with yes or its default, also whether the programs of an MCP client's configuration may be started"
+    } else {
+        "Answer every question with yes or its default"
+    })]
     yes: bool,
-    /// Use the tools of this file: the configuration of an MCP client, or an OpenAPI document; may be repeated
+    #[arg(help = if HAS_MCP {
+        "Use the tools of this file: the configuration of an MCP client, or an OpenAPI document; may be repeated"
+    } else {
+        "Use the tools of this OpenAPI document; may be repeated"
+    })]
     #[arg(long = "tools-from", value_name = "FILE", value_hint = ValueHint::FilePath)]
     tools_from: Vec<PathBuf>,
     /// Use the tools of the demo, whatever is in the folder
@@ -145,4 +164,11 @@ fn next_steps(has_model: bool, plan: &FirstPlan, tools: &ToolEntries) -> String 
     let width = lines.iter().map(|(command, _)| command.chars().count()).max().unwrap_or_default();
     let line = |(command, what): &(String, &str)| format!("  {command:<width$}  {what}\n");
     format!("\nNext:\n{}", lines.iter().map(line).collect::<Vec<_>>().concat())
+}
+
+#[test]
+fn the_help_of_a_build_without_mcp_does_not_advertise_it() {
+    assert!(details(true).contains("MCP"));
+    let without = details(false);
+    assert!(!without.contains("MCP") && !without.contains("mcp"), "{without}");
 }

@@ -7,13 +7,22 @@ use reknit_runtime::config::Config;
 use tracing::level_filters::LevelFilter;
 
 use crate::output::{Failure, print_progress};
-use crate::setup::{AgentFile, Setup, SetupArguments, config_with_arguments, named};
+use crate::setup::{AgentFile, FileArguments, Setup, SetupArguments, config_with_arguments, named};
 
 impl Setup {
     /// What a server needs that makes calls for others. `log` is the level of its log if nothing sets it.
     pub(crate) async fn for_server(arguments: &SetupArguments, log: LevelFilter) -> Result<Self, Failure> {
-        let config = config_with_arguments(arguments)?;
-        Ok(Self::with_server_log(Self::start(with_log_level(config, log), &arguments.files).await?))
+        Self::for_server_with(config_with_arguments(arguments)?, &arguments.files, log).await
+    }
+
+    /// The same with a configuration that was read already.
+    pub(crate) async fn for_server_with(
+        config: Config,
+        files: &FileArguments,
+        log: LevelFilter,
+    ) -> Result<Self, Failure> {
+        let setup = Box::pin(Self::start(with_log_level(config, log), files)).await?;
+        Ok(Self::with_server_log(setup))
     }
 
     /// What a worker needs, whose runs are kept elsewhere: no journal.

@@ -12,8 +12,9 @@ async def main():
     async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
         await session.initialize()
         tools = [tool.name for tool in (await session.list_tools()).tools]
-        mended = await session.call_tool("everything__get-sum", {"a": "2", "b": 40})
-        failed = await session.call_tool("everything__get-sum", {"a": "many", "b": 40})
+        get_sum = next(name for name in tools if name.endswith("get-sum"))
+        mended = await session.call_tool(get_sum, {"a": "2", "b": 40})
+        failed = await session.call_tool(get_sum, {"a": "many", "b": 40})
         texts = lambda result: [block.text for block in result.content]
         print(json.dumps({"tools": tools, "mended": texts(mended), "failed": [failed.is_error, texts(failed)]}))
 

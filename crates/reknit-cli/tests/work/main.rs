@@ -28,6 +28,7 @@ mod live_output;
 mod llm;
 mod masks;
 mod mcp;
+mod mcp_wrap;
 mod models;
 mod operations;
 mod pins;

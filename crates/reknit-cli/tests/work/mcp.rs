@@ -17,7 +17,14 @@ fn mcp_server() {
             "initialize" => json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
                 "serverInfo": {"name": "clock", "version": "1"}}),
             "tools/list" => json!({"tools": [{"name": "now", "inputSchema": {"type": "object"}},
-                {"name": "charge", "inputSchema": {"type": "object"}}]}),
+                {"name": "charge", "inputSchema": {"type": "object"}},
+                {"name": "add", "annotations": {"readOnlyHint": true}, "inputSchema": {"type": "object",
+                    "required": ["a", "b"], "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}}}]}),
+            "tools/call" if message["params"]["name"] == "add" => {
+                let number = |name: &str| message["params"]["arguments"][name].as_i64().expect("an integer");
+                json!({"content": [], "structuredContent": {"sum": number("a") + number("b"),
+                    "region": std::env::var("SHOP_REGION").ok()}})
+            }
             "tools/call" if message["params"]["name"] == "charge" => {
                 fs::write("charged", fs::read_to_string("charged").unwrap_or_default() + "charge\n").expect("a file");
                 std::process::exit(3);
@@ -37,11 +44,15 @@ fn mcp_server() {
     }
 }
 
+/// The command line of the server.
+pub(crate) fn server_command() -> Vec<String> {
+    let program = std::env::current_exe().expect("the test is a program").display().to_string();
+    [&program, "--exact", "mcp::mcp_server", "--ignored", "--nocapture"].map(str::to_owned).to_vec()
+}
+
 /// An entry of the configuration for the server, whose tool `charge` charges and ends the server.
 pub(crate) fn server_that_charges() -> String {
-    let program = std::env::current_exe().expect("the test is a program").display().to_string();
-    let words = [&program, "--exact", "mcp::mcp_server", "--ignored", "--nocapture"];
-    let command: Vec<String> = words.iter().map(|word| json!(word).to_string()).collect();
+    let command: Vec<String> = server_command().iter().map(|word| json!(word).to_string()).collect();
     format!("[[mcp]]\nname = \"shop\"\ncommand = [{}]\n", command.join(", "))
 }
 

@@ -21,25 +21,36 @@ use crate::setup::{
     unless_ended, uses_of,
 };
 
+const HAS_MCP: bool = cfg!(feature = "mcp");
+
 const DETAILS: &str = "\
 TARGET is the address of a service, or an OpenAPI or Swagger document (a file or an address). At an address, Reknit looks for the
-tool protocol (`/api/capabilities`), for an API description (`/openapi.json`, `/swagger.json` and other usual places), and for an
-MCP server. Behind `--` stands the command line of an MCP server that Reknit starts.
-
+tool protocol (`/api/capabilities`), for an API description (`/openapi.json`, `/swagger.json` and other usual places)";
+const EXAMPLES: &str = "\
 Examples:
   reknit tools add http://127.0.0.1:8000
   reknit tools add https://api.example.com/openapi.yaml --name shop --key-env SHOP_TOKEN
-  reknit tools add petstore.yaml --url https://petstore.example.com/v3 --dry-run
-  reknit tools add --name time -- uvx mcp-server-time --local-timezone Asia/Seoul";
+  reknit tools add petstore.yaml --url https://petstore.example.com/v3 --dry-run";
+
+/// The end of the help page. A build without the feature `mcp` does not advertise it.
+fn details(has_mcp: bool) -> String {
+    if !has_mcp {
+        return format!("{DETAILS}.\n\n{EXAMPLES}");
+    }
+    format!(
+        "{DETAILS}, and for an\nMCP server. Behind `--` stands the command line of an MCP server that Reknit starts.\n\n{EXAMPLES}\n  \
+         reknit tools add --name time -- uvx mcp-server-time --local-timezone Asia/Seoul"
+    )
+}
 
 #[derive(Debug, Args)]
-#[command(after_help = DETAILS)]
+#[command(after_help = details(HAS_MCP))]
 pub(crate) struct AddArguments {
     /// The address of a service, or an API description
     #[arg(value_name = "TARGET", value_hint = ValueHint::AnyPath, required_unless_present = "command")]
     target: Option<String>,
     /// The command line of an MCP server
-    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["target", "url", "key_env"])]
+    #[arg(last = true, hide = !HAS_MCP, value_name = "COMMAND", conflicts_with_all = ["target", "url", "key_env"])]
     command: Vec<String>,
     /// The name of the tool in plans [default: made from the title or the address]
     #[arg(long)]
@@ -195,4 +206,11 @@ fn summary(found: &FoundService) -> String {
     }
     let classes: Vec<String> = classes.iter().map(|(class, number)| format!("{number} {class}")).collect();
     format!("{} ({})", count(found.listing.capabilities.len(), "capability"), classes.join(", "))
+}
+
+#[test]
+fn the_help_of_a_build_without_mcp_does_not_advertise_it() {
+    assert!(details(true).contains("MCP"));
+    let without = details(false);
+    assert!(!without.contains("MCP") && !without.contains("mcp"), "{without}");
 }
