@@ -1,13 +1,18 @@
-"""The programs in docs/how-to/python.md run."""
+"""The programs in docs/how-to/python.md and docs/how-to/frameworks.md run."""
 
 import pathlib
 
 import pytest
 
-PAGE = pathlib.Path(__file__).parents[3] / "docs/how-to/python.md"
-PROGRAMS = PAGE.read_text().split("```python\n")[1:] if PAGE.exists() else []
+BOOK = pathlib.Path(__file__).parents[3] / "docs/how-to"
+PROGRAMS = [
+    pytest.param(program.split("```")[0], id=f"{name}-{number}")
+    for name in ("python.md", "frameworks.md")
+    if (BOOK / name).exists()
+    for number, program in enumerate((BOOK / name).read_text().split("```python\n")[1:])
+]
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=range(len(PROGRAMS)))
+@pytest.mark.parametrize("program", PROGRAMS)
 def test_a_program_of_the_page_runs(program):
-    exec(compile(program.split("```")[0], "python.md", "exec"), {"__name__": "page"})
+    exec(compile(program, "page.py", "exec"), {"__name__": "page"})

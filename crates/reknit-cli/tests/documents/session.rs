@@ -17,7 +17,7 @@ use reknit_fakes::model::Script;
 use reknit_protocol::Value;
 
 use crate::output::is_shown;
-use crate::page::{Mark, Page};
+use crate::page::{Mark, Page, root};
 
 /// The port of `reknit serve` if nobody names another one.
 const SERVE_PORT: &str = "8320";
@@ -58,7 +58,9 @@ struct Session {
 pub(crate) fn run_page(page: &Page, path: &[PathBuf]) -> Result<(), String> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
-    let mut ports: BTreeMap<String, String> = ports_of(&page.text).map(|port| (port, free_port())).collect();
+    let copied = copied_files(&page.text);
+    let texts = copied.iter().map(|(_, text)| text.as_str()).chain([page.text.as_str()]);
+    let mut ports: BTreeMap<String, String> = texts.flat_map(ports_of).map(|port| (port, free_port())).collect();
     ports.insert(SERVE_PORT.to_owned(), free_port());
     let mut models = Vec::new();
     for (port, script) in scripted_models(&page.text) {
@@ -70,6 +72,7 @@ pub(crate) fn run_page(page: &Page, path: &[PathBuf]) -> Result<(), String> {
         models.push(model);
     }
     let session = Session { folder: tempfile::tempdir().expect("a folder"), ports, path: path.to_vec() };
+    session.copy(&copied);
     session.run(page)
 }
 
@@ -97,6 +100,15 @@ impl Session {
         let problems: Vec<String> =
             (0..).zip(&shown).filter_map(|(number, shown)| self.problem(&state, number, shown)).collect();
         if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }
+    }
+
+    /// Writes files of the repository to the same paths, as in a clone.
+    fn copy(&self, files: &[(String, String)]) {
+        for (name, text) in files {
+            let path = self.folder.path().join(name);
+            fs::create_dir_all(path.parent().expect("it is in a folder")).expect("a folder");
+            fs::write(path, self.as_here(text)).expect("it is written");
+        }
     }
 
     /// How the output of a command differs from what the page shows.
@@ -135,7 +147,8 @@ impl Session {
         let out = state.join(format!("{number}.out"));
         // Braces and not parentheses: a command may change the folder or a variable for those after it.
         writeln!(script, "{{ {command}\n}} > '{}' 2>&1", out.display()).expect("a string");
-        if command.trim_end().ends_with('&') {
+        let code = command.split_once("  # ").map_or(command.as_str(), |(code, _comment)| code);
+        if code.trim_end().ends_with('&') {
             let mut waits = self.ports.values().filter(|port| command.contains(port.as_str())).peekable();
             let serves = command.contains("reknit serve") && !command.contains("--listen");
             let serve_port = [&self.ports[SERVE_PORT]];
@@ -217,6 +230,20 @@ fn ports_of(text: &str) -> impl Iterator<Item = String> {
 fn free_port() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     listener.local_addr().expect("an address").port().to_string()
+}
+
+/// The files, with their paths, of each folder that a comment of the page names: `<!-- in a clone: examples/pay-once -->`.
+fn copied_files(text: &str) -> Vec<(String, String)> {
+    let folders = text.lines().filter_map(|line| line.strip_prefix("<!-- in a clone: ")?.strip_suffix(" -->"));
+    let files = folders.flat_map(|folder| {
+        let entries = fs::read_dir(root().join(folder)).unwrap_or_else(|error| panic!("{folder}: {error}"));
+        let paths = entries.map(|entry| entry.expect("the folder can be read").path());
+        paths.filter(|path| path.is_file()).map(move |path| {
+            let name = path.file_name().and_then(|name| name.to_str()).expect("the name is UTF-8");
+            (format!("{folder}/{name}"), fs::read_to_string(&path).expect("the file can be read"))
+        })
+    });
+    files.collect()
 }
 
 /// Models whose answers are in a comment of the page: `<!-- scripted model at 127.0.0.1:8080`, the script, `-->`.

@@ -50,6 +50,7 @@ mod test_command;
 mod tools;
 mod transfer;
 mod trust;
+mod try_script;
 mod unread_output;
 mod untrusted;
 mod world;
