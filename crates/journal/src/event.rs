@@ -54,6 +54,13 @@ pub struct StoredEvent {
     pub body: String,
 }
 
+/// The events of one kind from a position on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EventsOfKind {
+    pub kind: &'static str,
+    pub from_seq: u64,
+}
+
 /// A state of the machine. It only saves replaying the events, which stay the source of truth.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {

@@ -39,6 +39,7 @@
 #![cfg_attr(not(feature = "sqlite"), expect(dead_code, reason = "a part is only for journals in files"))]
 
 mod blob;
+mod checked_events;
 mod claim;
 mod error;
 mod event;
@@ -67,7 +68,7 @@ pub use error::{
     AppendError, CreateError, Damage, DeleteError, FenceError, LeaseError, OpenError, ReserveError, RunReadError,
     SendError, SqliteError, StorageError,
 };
-pub use event::{DueEffect, NewEvent, Snapshot, StoredEvent};
+pub use event::{DueEffect, EventsOfKind, NewEvent, Snapshot, StoredEvent};
 pub use file_options::{BUSY_TIMEOUT, Durability, MAX_LOCK_WAIT, Migration};
 pub use holder::Holder;
 pub use journal::{Journal, Mailbox};
@@ -76,6 +77,6 @@ pub use platform::Liveness;
 pub use retention::{PrunePreview, Pruned, PrunedRun, Retention, StoreSize};
 pub use rules::Deletion;
 pub use run::{Append, Appended, LeaseInfo, NewRun, Reopening, RunEnding, RunFilter, RunSummary, StatusFilter};
-pub use signal::{InboxMessage, RunSignal, SignalId};
+pub use signal::{EarlierSignal, InboxMessage, RunSignal, SignalId};
 pub use spending::{OverBudget, Reservation, Spending};
 pub use stored_mapping::{LearnedMapping, StoredMapping};

@@ -187,9 +187,10 @@ impl ReadTables for MemoryTables {
         events.map(|event| self.with_blobs(event)).collect()
     }
 
-    fn last_event_of_kind(&self, key: RunKey, kind: &str) -> StoreResult<Option<u64>> {
-        let found = self.find_run(key)?.events.iter().rev().find(|event| event.stored.kind == kind);
-        Ok(found.map(|event| event.stored.seq))
+    fn positions_of_kind(&self, key: RunKey, kind: &str, from_seq: u64) -> StoreResult<Vec<u64>> {
+        let from = usize::try_from(from_seq).unwrap_or(usize::MAX);
+        let events = self.find_run(key)?.events.iter().skip(from).map(|event| &event.stored);
+        Ok(events.filter(|event| event.kind == kind).map(|event| event.seq).collect())
     }
 
     fn due_effects(&self, key: RunKey) -> StoreResult<Vec<(u64, DueEffect)>> {

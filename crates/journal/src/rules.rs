@@ -20,9 +20,10 @@ pub(crate) use prune::{delete, key_limit, prune, prune_limit, remove_expired_key
 
 use reknit_protocol::RunId;
 
+use crate::checked_events::events_of_kind;
 use crate::error::storage::StoreResult;
 use crate::tables::{RunRow, WriteTables};
-use crate::{ClaimOutcome, FenceError, Holder, InboxMessage, Lease, RunSignal, SendError, SignalId};
+use crate::{ClaimOutcome, EarlierSignal, EventsOfKind, FenceError, Holder, Lease, RunSignal, SendError, SignalId};
 
 /// The store's failure outside, the rule's refusal inside.
 pub(crate) type RuleResult<T, E> = StoreResult<Result<T, E>>;
@@ -63,18 +64,22 @@ pub(crate) fn send(
     Ok(Ok(tables.add_signal(row.key, signal, now_ms)?))
 }
 
-/// Puts a signal into the inbox of a run, unless one about the same waits there.
+/// Puts a signal into the inbox of a run, unless the run has read one about the same, or one waits there.
 pub(crate) fn send_once(
     tables: &mut dyn WriteTables,
     run: &RunId,
     signal: &RunSignal,
     now_ms: i64,
-    is_same: &dyn Fn(&InboxMessage) -> bool,
-) -> RuleResult<Result<SignalId, InboxMessage>, SendError> {
-    if let Some(row) = tables.run(run)?
-        && let Some(earlier) = tables.pending_messages(row.key, SignalId(0))?.into_iter().find(is_same)
-    {
-        return Ok(Ok(Err(earlier)));
+    read: Option<EventsOfKind>,
+    is_same: &dyn Fn(&EarlierSignal) -> bool,
+) -> RuleResult<Result<SignalId, EarlierSignal>, SendError> {
+    if let Some(row) = tables.run(run)? {
+        let read = read.map_or(Ok(Vec::new()), |read| events_of_kind(tables, &row, read))?;
+        let waiting = tables.pending_messages(row.key, SignalId(0))?;
+        let read = read.into_iter().map(EarlierSignal::Read);
+        if let Some(earlier) = read.chain(waiting.into_iter().map(EarlierSignal::Waiting)).find(is_same) {
+            return Ok(Ok(Err(earlier)));
+        }
     }
     Ok(send(tables, run, signal, now_ms)?.map(Ok))
 }

@@ -1,5 +1,7 @@
 //! Signals that other processes send to the driver of a run.
 
+use crate::StoredEvent;
+
 /// A signal to the driver of a run: a cancellation, a decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunSignal {
@@ -41,4 +43,13 @@ pub struct InboxMessage {
     /// When it was sent, in milliseconds since 1970.
     pub at_ms: i64,
     pub signal: RunSignal,
+}
+
+/// A signal that was sent before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EarlierSignal {
+    /// It waits in the inbox of its run.
+    Waiting(InboxMessage),
+    /// The run has read it and made this event of it.
+    Read(StoredEvent),
 }

@@ -61,7 +61,8 @@ pub(crate) trait ReadTables {
     fn runs_with_suffix(&self, suffix: &str, limit: u32) -> StoreResult<Vec<RunId>>;
     /// At most `limit` events from `from_seq` on, in order and with complete bodies.
     fn events(&self, key: RunKey, from_seq: u64, limit: u32) -> StoreResult<Vec<StoredEvent>>;
-    fn last_event_of_kind(&self, key: RunKey, kind: &str) -> StoreResult<Option<u64>>;
+    /// The positions of the events of this kind from `from_seq` on, in order.
+    fn positions_of_kind(&self, key: RunKey, kind: &str, from_seq: u64) -> StoreResult<Vec<u64>>;
     fn due_effects(&self, key: RunKey) -> StoreResult<Vec<(u64, DueEffect)>>;
     /// Sorted by effect.
     fn claims(&self, key: RunKey) -> StoreResult<Vec<String>>;

@@ -64,7 +64,7 @@ pub async fn decide(
     };
     let Some((ask, machine)) = open else {
         let id = question.parse().map_err(|_| not_asked())?;
-        return match (stored_decision(journal, run, &id, &hash, 0).await?, summary.status) {
+        return match (stored_decision(journal, run, &id, &hash).await?, summary.status) {
             (Some(earlier), _) => compare_decisions(run, &id, earlier, &decision),
             (None, Some(status)) => Err(Refusal::Ended { run: run.clone(), status }),
             (None, None) => Err(not_asked()),
@@ -111,7 +111,7 @@ pub async fn cancel(journal: &Journal, run: &RunId, now_ms: i64) -> Result<Cance
         return Ok(CancelOutcome::Ended);
     }
     // Once is enough: the run reads one message.
-    let _ = journal.send_once(run, signals::cancel(), now_ms, signals::is_cancel).await?;
+    let _ = journal.send_once(run, signals::cancel(), now_ms, None, signals::is_cancel).await?;
     Ok(CancelOutcome::Asked)
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use reknit_engine::{AskPerson, DecidedBy, Decision, Effect, EventKind};
-use reknit_journal::{InboxMessage, RunSignal};
+use reknit_journal::{EarlierSignal, InboxMessage, RunSignal};
 use reknit_protocol::{EffectId, EffectKind, ToolReply};
 use serde::{Deserialize, Serialize};
 
@@ -29,9 +29,9 @@ struct JobEndBody {
     reply: ToolReply,
 }
 
-/// Whether a signal cancels its run.
-pub(crate) fn is_cancel(message: &InboxMessage) -> bool {
-    message.signal.kind == CANCEL
+/// Whether a signal that waits cancels its run.
+pub(crate) fn is_cancel(earlier: &EarlierSignal) -> bool {
+    matches!(earlier, EarlierSignal::Waiting(message) if message.signal.kind == CANCEL)
 }
 
 pub fn cancel() -> RunSignal {

@@ -3,11 +3,12 @@
 use reknit_protocol::RunId;
 
 use super::Journal;
-use crate::error::storage::{StoreFailure, StoreResult};
+use crate::checked_events::{checked_events, events_of_kind};
+use crate::error::storage::StoreResult;
 use crate::tables::{ReadTables, RunRow};
 use crate::{
-    DueEffect, InboxMessage, LearnedMapping, Mailbox, RunFilter, RunReadError, RunSummary, SignalId, Snapshot,
-    Spending, StorageError, StoredEvent, StoredKey,
+    DueEffect, EventsOfKind, InboxMessage, LearnedMapping, Mailbox, RunFilter, RunReadError, RunSummary, SignalId,
+    Snapshot, Spending, StorageError, StoredEvent, StoredKey,
 };
 
 impl Journal {
@@ -77,7 +78,12 @@ impl Journal {
 
     /// The position of the last event of this kind.
     pub async fn last_event_of_kind(&self, run: &RunId, kind: &'static str) -> Result<Option<u64>, RunReadError> {
-        self.read_run(run, move |tables, row| tables.last_event_of_kind(row.key, kind)).await
+        self.read_run(run, move |tables, row| Ok(tables.positions_of_kind(row.key, kind, 0)?.last().copied())).await
+    }
+
+    /// The events of one kind, in order.
+    pub async fn events_of_kind(&self, run: &RunId, which: EventsOfKind) -> Result<Vec<StoredEvent>, RunReadError> {
+        self.read_run(run, move |tables, row| events_of_kind(tables, &row, which)).await
     }
 
     /// The effects that events made due, each with the position of its event, in order.
@@ -149,24 +155,4 @@ impl Journal {
         let found = self.read(move |tables| tables.run(&id)?.map(|row| work(tables, row)).transpose()).await?;
         found.ok_or_else(|| RunReadError::NoSuchRun(run.clone()))
     }
-}
-
-/// At most `limit` events from `from_seq` on. Replaying events with a gap would restore a state that never existed.
-fn checked_events(tables: &dyn ReadTables, row: &RunRow, from_seq: u64, limit: u32) -> StoreResult<Vec<StoredEvent>> {
-    let RunRow { key, summary } = row;
-    let of_run = |failure| match failure {
-        StoreFailure::Chain { seq } => {
-            let problem =
-                format!("event {seq} of run `{}`, or a row that belongs to it, was changed or deleted", summary.run);
-            StoreFailure::Contents(problem)
-        }
-        other => other,
-    };
-    let events = tables.events(*key, from_seq, limit).map_err(of_run)?;
-    let from = from_seq.min(summary.len);
-    let expected = from..summary.len.min(from.saturating_add(u64::from(limit)));
-    if events.iter().map(|event| event.seq).eq(expected) {
-        return Ok(events);
-    }
-    Err(StoreFailure::Contents(format!("events of run `{}` are missing", summary.run)))
 }

@@ -10,9 +10,9 @@ use crate::blob::split_first_event;
 use crate::rules::{self, SplitTexts, TakeOver};
 use crate::tables::SplitSnapshot;
 use crate::{
-    Append, AppendError, Appended, BUSY_TIMEOUT, ClaimOutcome, CreateError, EffectClaim, FenceError, Holder,
-    InboxMessage, KeyClaim, KeyedClaim, Lease, LeaseError, LeaseTerm, MAX_LOCK_WAIT, NewRun, Reopening, Reservation,
-    ReserveError, RunSignal, SendError, SignalId, Snapshot, StorageError, StoredKey, StoredMapping,
+    Append, AppendError, Appended, BUSY_TIMEOUT, ClaimOutcome, CreateError, EarlierSignal, EffectClaim, EventsOfKind,
+    FenceError, Holder, KeyClaim, KeyedClaim, Lease, LeaseError, LeaseTerm, MAX_LOCK_WAIT, NewRun, Reopening,
+    Reservation, ReserveError, RunSignal, SendError, SignalId, Snapshot, StorageError, StoredKey, StoredMapping,
 };
 
 impl Journal {
@@ -188,18 +188,21 @@ impl Journal {
         Ok(id)
     }
 
-    /// Puts a signal into the inbox of a run, unless a signal waits there already that `is_same` says is about the same. Returns
-    /// that one then. However many processes send, one wins.
+    /// Puts a signal into the inbox of a run, unless `is_same` says that an earlier one is about the same: one that waits there, or
+    /// one that the run has read and made one of these events of. Returns the earlier one then, also if the run has ended. However
+    /// many processes send, one wins.
     pub async fn send_once(
         &self,
         run: &RunId,
         signal: RunSignal,
         now_ms: i64,
-        is_same: impl Fn(&InboxMessage) -> bool + Send + 'static,
-    ) -> Result<Result<SignalId, InboxMessage>, SendError> {
+        read: Option<EventsOfKind>,
+        is_same: impl Fn(&EarlierSignal) -> bool + Send + 'static,
+    ) -> Result<Result<SignalId, EarlierSignal>, SendError> {
         let to = run.clone();
-        let sent =
-            self.write(BUSY_TIMEOUT, move |tables| rules::send_once(tables, &to, &signal, now_ms, &is_same)).await?;
+        let sent = self
+            .write(BUSY_TIMEOUT, move |tables| rules::send_once(tables, &to, &signal, now_ms, read, &is_same))
+            .await?;
         self.mailboxes.notify(run);
         Ok(sent)
     }

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use reknit_journal::{Append, AppendError, InboxMessage, Mailbox, RunSignal, SendError};
+use reknit_journal::{
+    Append, AppendError, EarlierSignal, EventsOfKind, Journal, Mailbox, NewEvent, RunSignal, SendError, SignalId,
+};
+use reknit_protocol::RunId;
 
 use crate::support::{event, leased, stores};
 
@@ -112,21 +115,65 @@ async fn a_mailbox_of_an_unknown_run_returns_an_error() {
     }
 }
 
+/// Sends a decision unless one waits, or the run has read one in its events from `from_seq` on.
+async fn decide(
+    journal: &Journal,
+    run: &RunId,
+    body: &str,
+    from_seq: u64,
+) -> Result<Result<SignalId, EarlierSignal>, SendError> {
+    let read = Some(EventsOfKind { kind: "decided", from_seq });
+    let is_same = |earlier: &EarlierSignal| match earlier {
+        EarlierSignal::Waiting(message) => message.signal.kind == "decide",
+        EarlierSignal::Read(event) => event.body.starts_with("\"about it"),
+    };
+    journal.send_once(run, RunSignal::new("decide", body), 0, read, is_same).await
+}
+
 #[tokio::test]
 async fn of_two_signals_about_the_same_only_the_first_is_sent() {
     for store in stores() {
         let run = leased(&store.journal, "r").await.run().clone();
-        let send = |body: &'static str| {
-            let is_same = |message: &InboxMessage| message.signal.kind == "decided";
-            store.journal.send_once(&run, RunSignal { kind: "decided".to_owned(), body: body.to_owned() }, 0, is_same)
-        };
-        let (first, second) = tokio::join!(send("yes"), send("no"));
+        let (first, second) =
+            tokio::join!(decide(&store.journal, &run, "yes", 0), decide(&store.journal, &run, "no", 0));
         let results = [first.unwrap(), second.unwrap()];
-        let [Ok(_), Err(earlier)] = &results else { panic!("{}: {results:?}", store.name) };
+        let [Ok(_), Err(EarlierSignal::Waiting(earlier))] = &results else { panic!("{}: {results:?}", store.name) };
         assert_eq!(earlier.signal.body, "yes");
         assert_eq!(store.journal.inbox(&run).await.unwrap().len(), 1, "{}", store.name);
-        let (none, nothing) = ("none".into(), RunSignal { kind: String::new(), body: String::new() });
-        let missing = store.journal.send_once(&none, nothing, 0, |_| true);
-        assert!(missing.await.is_err(), "{}", store.name);
+        let missing = decide(&store.journal, &"none".into(), "yes", 0).await;
+        assert!(missing.is_err(), "{}", store.name);
+    }
+}
+
+#[tokio::test]
+async fn a_signal_about_what_the_run_has_read_is_not_sent() {
+    let read_event = |body: &str, at_ms| NewEvent::new(at_ms, "decided", format!("\"about {body}\""));
+    for store in stores() {
+        let (journal, name) = (&store.journal, store.name);
+        let lease = leased(journal, "r").await;
+        let id = decide(journal, lease.run(), "yes", 0).await.unwrap().expect("it is the first");
+        let read = Append { consumed: vec![id], ..Append::at(1).event(read_event("something else", 1)) };
+        journal.append(&lease, read.event(event(2)).event(read_event("it: yes", 3))).await.unwrap();
+
+        for from_seq in [0, 1, 3] {
+            let again = decide(journal, lease.run(), "yes", from_seq).await.unwrap();
+            let Err(EarlierSignal::Read(earlier)) = again else { panic!("{name}: {again:?}") };
+            assert_eq!((earlier.seq, earlier.body.as_str()), (3, "\"about it: yes\""), "{name}");
+        }
+        assert_eq!(journal.inbox(lease.run()).await.unwrap(), [], "{name}");
+        let of_kind = async |from_seq| {
+            let events = journal.events_of_kind(lease.run(), EventsOfKind { kind: "decided", from_seq }).await.unwrap();
+            events.iter().map(|event| event.seq).collect::<Vec<_>>()
+        };
+        assert_eq!((of_kind(0).await, of_kind(2).await, of_kind(u64::MAX).await), (vec![1, 3], vec![3], vec![]));
+
+        // Events before the position are about another question.
+        let later = decide(journal, lease.run(), "yes", 4).await.unwrap().expect("it is the first");
+        let end = Append { consumed: vec![later], ..Append::at(4).event(event(4)).ending("complete", 4) };
+        journal.append(&lease, end).await.unwrap();
+        let after = decide(journal, lease.run(), "yes", 0).await.unwrap();
+        assert!(matches!(after, Err(EarlierSignal::Read(_))), "{name}: {after:?}");
+        let refused = decide(journal, lease.run(), "yes", 4).await;
+        assert!(matches!(refused, Err(SendError::Ended { .. })), "{name}: {refused:?}");
     }
 }

@@ -245,9 +245,11 @@ impl ReadTables for SqliteTables<'_> {
         Ok(events)
     }
 
-    fn last_event_of_kind(&self, key: RunKey, kind: &str) -> StoreResult<Option<u64>> {
-        let sql = "SELECT max(seq) FROM events WHERE run = ?1 AND kind = ?2";
-        Ok(self.0.prepare_cached(sql)?.query_row(params![key.0, kind], |row| row.get(0))?)
+    fn positions_of_kind(&self, key: RunKey, kind: &str, from_seq: u64) -> StoreResult<Vec<u64>> {
+        // A position that SQLite cannot store is behind every event.
+        let from_seq = i64::try_from(from_seq).unwrap_or(i64::MAX);
+        let sql = "SELECT seq FROM events WHERE run = ?1 AND kind = ?2 AND seq >= ?3 ORDER BY seq";
+        self.query_all(sql, params![key.0, kind, from_seq], |row| Ok(row.get(0)?))
     }
 
     fn due_effects(&self, key: RunKey) -> StoreResult<Vec<(u64, DueEffect)>> {
