@@ -348,6 +348,9 @@ class Provider(BaseHTTPRequestHandler):
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(text)))
         self.send_header("x-scripted", "yes")
+        if status >= 400:
+            # Nobody has to wait before the next attempt.
+            self.send_header("retry-after", "0")
         self.end_headers()
         self.wfile.write(text)
 
