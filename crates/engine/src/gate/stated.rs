@@ -3,7 +3,7 @@
 use reknit_protocol::{Number, Value};
 
 use crate::synthesis::numbers_in_text::{has_whole_compound, parse_numbers};
-use crate::synthesis::used_numbers::WORDS;
+use crate::synthesis::used_numbers::number_word;
 
 /// The longest word in which a typo is looked for.
 const MAX_LETTERS: usize = 64;
@@ -46,8 +46,7 @@ impl StatedText {
 
     /// Whether a number is stated in digits or as a word.
     fn has_number(&self, number: &Number) -> bool {
-        let word = || WORDS.get(number.to_string().parse::<usize>().ok()?).copied();
-        self.numbers.contains(number) || word().is_some_and(|word| self.has_words(word))
+        self.numbers.contains(number) || number_word(number).is_some_and(|word| self.has_words(word))
     }
 
     /// Whether a flag of a read narrows what it returns: the request has a word of its name, or it is set, and its name does not only

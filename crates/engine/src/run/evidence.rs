@@ -14,7 +14,7 @@ use super::knowledge::StepContext;
 use crate::gate::{OriginClass, ParameterRole, StatedText, key_path};
 use crate::guard::{Earlier, ResultOrigin, carries_field, is_address, plain_text};
 use crate::synthesis::numbers_in_text::{self, has_words, visit_scalars};
-use crate::synthesis::used_numbers::WORDS;
+use crate::synthesis::used_numbers::number_word;
 
 /// The units of time that functions of the language take.
 const UNITS: [&str; 5] = ["seconds", "minutes", "hours", "days", "weeks"];
@@ -360,17 +360,6 @@ impl KnownValues {
     fn contain(&self, text: &str) -> bool {
         appears_in(&self.texts, &text.trim().to_lowercase())
     }
-}
-
-/// Whether a text is the word for a number: the same value in another type.
-pub(super) fn is_word_for(text: &Value, number: &Value) -> bool {
-    let word = number.as_number().and_then(number_word);
-    word.is_some_and(|word| text.as_str().is_some_and(|text| text.trim().eq_ignore_ascii_case(word)))
-}
-
-/// The word for a small number.
-fn number_word(number: &Number) -> Option<&'static str> {
-    WORDS.get(number.to_string().parse::<usize>().ok()?).copied()
 }
 
 /// Whether a text in lower case appears in one of the texts as whole words.

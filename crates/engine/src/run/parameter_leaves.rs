@@ -3,8 +3,8 @@
 use reknit_mend::{is_same_value, schemas_at};
 use reknit_protocol::{Object, Path, Segment, Value};
 
-use super::evidence::is_word_for;
 use crate::gate::ValueDifference;
+use crate::synthesis::used_numbers::is_word_for;
 
 /// A leaf of the parameters, with what was written in its place.
 pub(super) struct Leaf<'a> {

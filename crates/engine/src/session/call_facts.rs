@@ -1,13 +1,16 @@
 //! What became of the calls for one message of the user, and what that says to the verdict about the report.
 
-use reknit_mend::CALL_AGAIN;
+use std::collections::HashSet;
+
+use reknit_mend::{CALL_AGAIN, is_same_value};
 use reknit_protocol::{Object, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::answer::{Answer, Outcome, Status, StepReport};
 use crate::business_key::UncertainCall;
+use crate::gate::StatedText;
 use crate::report::{Report, ReportStatus};
-use crate::synthesis::numbers_in_text::has_words;
+use crate::synthesis::used_numbers::is_word_for;
 
 /// What the calls for the last message of the user came to.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -29,6 +32,9 @@ pub(super) struct CallFacts {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct FailedCall {
     pub(super) call: UncertainCall,
+    /// The turn whose answer contains it.
+    #[serde(default)]
+    pub(super) turn: u32,
     /// Whether a call that succeeds changes something.
     pub(super) changes: bool,
     pub(super) reason: String,
@@ -61,34 +67,10 @@ impl CallFacts {
         self.failed.push(failed);
     }
 
-    /// A call that succeeded makes good an earlier one of the same capability: a read any read, any other call one that has at
-    /// least half of its values, or one that has only values of the request if the failed one has none of them. With other
-    /// values it is another action, as it is if both values come from the request, or both from results: pay ann and bob.
-    pub(super) fn add_success(&mut self, call: &UncertainCall, request: &str, results: &[&str]) {
-        let is_requested = |value: &Value| is_stated(value, request);
-        let is_result = |value: &Value| results.iter().any(|result| is_stated(value, result));
-        let is_another = |own: &Value, value: &Value| {
-            let has_same_source = (is_requested(own) && is_requested(value)) || (is_result(own) && is_result(value));
-            !is_equal(own, value) && has_same_source
-        };
-        let is_another_action = |failed: &UncertainCall| {
-            failed
-                .parameters
-                .iter()
-                .any(|(name, value)| call.parameters.get(name).is_some_and(|own| is_another(own, value)))
-        };
-        let is_correction = |failed: &UncertainCall| {
-            let is_found =
-                || call.parameters.values().all(is_requested) && !failed.parameters.values().any(is_requested);
-            !is_another_action(failed) && (has_half_of(&call.parameters, &failed.parameters) || is_found())
-        };
-        let is_made_good = |failed: &FailedCall| {
-            (&failed.call.tool, &failed.call.capability) == (&call.tool, &call.capability)
-                && (!failed.changes || is_correction(&failed.call))
-        };
-        if let Some(at) = self.failed.iter().position(is_made_good) {
-            self.failed.remove(at);
-        }
+    /// A call that succeeded makes good the earlier attempts at it, one of each answer: the calls of one answer are different actions.
+    pub(super) fn add_success(&mut self, call: &UncertainCall, request: &StatedText, results: &StatedText) {
+        let mut turns = HashSet::new();
+        self.failed.retain(|failed| !is_attempt_at(call, failed, request, results) || !turns.insert(failed.turn));
     }
 
     pub(super) fn add_child(&mut self, child: UnfinishedChild) {
@@ -110,7 +92,11 @@ impl CallFacts {
             }
         };
         let is_complete = answer.status == Status::Complete;
-        let missing = if is_complete { Vec::new() } else { answer.steps.iter().filter_map(step).collect() };
+        let mut missing: Vec<String> =
+            if is_complete { Vec::new() } else { answer.steps.iter().filter_map(step).collect() };
+        if !is_complete && missing.is_empty() {
+            missing.push(format!("`{name}`: {}", answer.reason.as_deref().unwrap_or(&answer.text)));
+        }
         let doubts = answer.doubts.clone();
         self.add_child(UnfinishedChild { name: name.to_owned(), missing, doubts, is_complete });
     }
@@ -142,28 +128,71 @@ impl CallFacts {
     }
 }
 
-/// Whether the request has a value, word by word.
-fn is_stated(value: &Value, request: &str) -> bool {
-    match value {
-        Value::String(text) => has_words(request, text.trim()),
-        Value::Number(number) => has_words(request, &number.to_string()),
-        _ => false,
+/// Whether a call that failed was an attempt at one of the same capability that succeeded: a read at any read, any other call at one
+/// that has at least half of its values, or one that has only values of the request if the failed one has none of them. With other
+/// values it is another action, as it is if both values come from the request, or both from results: pay ann and bob.
+fn is_attempt_at(call: &UncertainCall, failed: &FailedCall, request: &StatedText, results: &StatedText) -> bool {
+    if (&failed.call.tool, &failed.call.capability) != (&call.tool, &call.capability) {
+        return false;
     }
+    if !failed.changes {
+        return true;
+    }
+    let (own, others) = (NamedValues::of(&call.parameters), NamedValues::of(&failed.call.parameters));
+    let is_another = |own: &Value, value: &Value| {
+        let has_same_source = (request.has(own) && request.has(value)) || (results.has(own) && results.has(value));
+        !is_equal(own, value) && has_same_source
+    };
+    let is_another_action =
+        others.0.iter().any(|(name, value)| own.get(name).is_some_and(|own| is_another(own, value)));
+    let has_half = 2 * own.equal(&others) >= others.0.len();
+    let is_found = || own.values().all(|value| request.has(value)) && !others.values().any(|value| request.has(value));
+    !is_another_action && (has_half || is_found())
 }
 
-/// Whether the values of a call are at least half those of another one.
-fn has_half_of(values: &Object, others: &Object) -> bool {
-    2 * equal_values(values, others) >= others.len()
-}
+/// The values of a call by their names, whatever stands around them: a model may have written all of them into one text, or into an
+/// object of its own.
+struct NamedValues(Vec<(String, Value)>);
 
-/// Whether two values are the same; a number may be written as text.
-fn is_equal(one: &Value, other: &Value) -> bool {
-    match (one, other) {
-        (Value::String(text), number @ Value::Number(_)) | (number @ Value::Number(_), Value::String(text)) => {
-            Value::parse(text.trim()).is_ok_and(|read| read == *number)
+impl NamedValues {
+    fn of(parameters: &Object) -> Self {
+        let mut found = Vec::new();
+        for (name, value) in parameters {
+            collect_values(name, value, &mut found);
         }
-        _ => one == other,
+        Self(found)
     }
+
+    fn get(&self, name: &str) -> Option<&Value> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value)
+    }
+
+    fn values(&self) -> impl Iterator<Item = &Value> {
+        self.0.iter().map(|(_, value)| value)
+    }
+
+    /// How many values of another call this one has, too.
+    fn equal(&self, others: &Self) -> usize {
+        others.0.iter().filter(|(name, value)| self.get(name).is_some_and(|own| is_equal(own, value))).count()
+    }
+}
+
+fn collect_values(name: &str, value: &Value, found: &mut Vec<(String, Value)>) {
+    let read =
+        value.as_str().filter(|text| text.trim_start().starts_with('{')).and_then(|text| Value::parse(text).ok());
+    match read.as_ref().unwrap_or(value) {
+        Value::Object(inner) if !inner.is_empty() => {
+            inner.iter().for_each(|(name, value)| collect_values(name, value, found));
+        }
+        value => found.push((name.to_owned(), value.clone())),
+    }
+}
+
+/// Whether two values are the same in any spelling.
+fn is_equal(one: &Value, other: &Value) -> bool {
+    let is_same = |one, other| is_same_value(one, other) || is_word_for(one, other);
+    let folded = |value: &Value| value.as_str().map(|text| text.trim().to_lowercase());
+    is_same(one, other) || is_same(other, one) || folded(one).is_some() && folded(one) == folded(other)
 }
 
 /// How many values of a call another one has, too.

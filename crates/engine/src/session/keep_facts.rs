@@ -10,6 +10,7 @@ use super::call_facts::{CallFacts, FailedCall};
 use super::state::{CallLog, State};
 use crate::answer::{Outcome, StepReport};
 use crate::business_key::UncertainCall;
+use crate::gate::StatedText;
 use crate::report::ReportStatus;
 use crate::run::Run;
 use crate::run::placeholders::placeholders_in;
@@ -72,7 +73,7 @@ impl Session {
         self.state.calls.facts.lost_filters.extend(run.lost_filters());
         let mut steps = reports.iter().zip(run.sent_parameters());
         let (mut done, mut failed, mut placeholders) = (Vec::new(), Vec::new(), Vec::new());
-        let mut succeeded = 0;
+        let (turn, mut succeeded) = (self.state.current.number, 0);
         for (call, result) in calls.iter().zip(results) {
             let is_tool = !matches!(call.callee, Callee::StoredResult | Callee::EarlierResult(_) | Callee::SameTurn(_));
             succeeded += u32::from(is_tool && !result.is_error);
@@ -89,18 +90,20 @@ impl Session {
                 _ if self.state.calls.uncertain.iter().any(|uncertain| uncertain.is_same_as(&sent)) => {}
                 Outcome::Failed { reason, .. } | Outcome::Skipped { reason } | Outcome::Unconfirmed { reason, .. } => {
                     let changes = self.setup.toolbox.class_of(&call.for_history.name) != Some(SideEffect::Read);
-                    failed.push(FailedCall { call: sent, changes, reason: reason.clone() });
+                    failed.push(FailedCall { call: sent, turn, changes, reason: reason.clone() });
                 }
             }
         }
-        let request = self.input().to_owned();
+        let request = StatedText::new([self.input()]);
         let State { calls: CallLog { facts, .. }, history, stored_results, .. } = &mut self.state;
-        let results = history.iter().filter(|message| matches!(message, Message::Tool { is_error: false, .. }));
-        let results: Vec<&str> = results.map(Message::text).chain(stored_results.texts()).collect();
         facts.succeeded += succeeded;
         // First the successes: the calls of one answer were made side by side, so none of them corrects another one.
-        for call in &done {
-            facts.add_success(call, &request, &results);
+        if !facts.failed.is_empty() && !done.is_empty() {
+            let results = history.iter().filter(|message| matches!(message, Message::Tool { is_error: false, .. }));
+            let results = StatedText::new(results.map(Message::text).chain(stored_results.texts()));
+            for call in &done {
+                facts.add_success(call, &request, &results);
+            }
         }
         facts.placeholders.extend(placeholders);
         for call in failed {

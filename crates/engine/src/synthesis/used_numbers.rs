@@ -5,13 +5,24 @@
 
 use std::collections::HashSet;
 
-use reknit_protocol::{Plan, Step, Value, days_since_epoch};
+use reknit_protocol::{Number, Plan, Step, Value, days_since_epoch};
 
 use super::numbers_in_text::{TextNumber, numbers_in, texts_without};
 
 /// Number words from 0.
-pub(crate) const WORDS: [&str; 13] =
+const WORDS: [&str; 13] =
     ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+
+/// The word for a small number.
+pub(crate) fn number_word(number: &Number) -> Option<&'static str> {
+    WORDS.get(number.to_string().parse::<usize>().ok()?).copied()
+}
+
+/// Whether a text is the word for a number: the same value in another type.
+pub(crate) fn is_word_for(text: &Value, number: &Value) -> bool {
+    let word = number.as_number().and_then(number_word);
+    word.is_some_and(|word| text.as_str().is_some_and(|text| text.trim().eq_ignore_ascii_case(word)))
+}
 
 /// Units and the factors by which a number of them may be multiplied.
 const UNITS: [(&[&str], &[i128]); 16] = [

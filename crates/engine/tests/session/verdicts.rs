@@ -133,6 +133,55 @@ fn a_payment_to_one_person_does_not_make_good_the_one_to_another_that_was_asked_
 }
 
 #[test]
+fn a_call_makes_good_each_earlier_attempt_at_it() {
+    let refund = |parameters: &'static str| ("shop__refund", parameters);
+    let done = refund(r#"{"of": 42, "sku": "TEA-1", "count": 2}"#);
+    let success = (ReportStatus::Success, 0);
+    for (case, attempts, expected) in [
+        (
+            "two mistakes, each in an answer of its own",
+            vec![
+                vec![refund(r#"{"of": 42, "sku": "TEA", "count": 2}"#)],
+                vec![refund(r#"{"of": 42, "sku": "TEA-1", "count": 0}"#)],
+            ],
+            success,
+        ),
+        ("a number as a word", vec![vec![refund(r#"{"of": 42, "sku": "tea-1", "count": "two"}"#)]], success),
+        (
+            "all values in one text",
+            vec![vec![refund(r#"{"of": "{\"of\": 42, \"sku\": \"TEA-1\", \"count\": 2}"}"#)]],
+            success,
+        ),
+        (
+            "all values in an object",
+            vec![vec![refund(r#"{"refund": {"of": 42, "sku": "TEA-1", "count": 2}}"#)]],
+            success,
+        ),
+        (
+            "another action in one text",
+            vec![vec![refund(r#"{"of": "{\"of\": 43, \"sku\": \"POT-3\", \"count\": 1}"}"#)]],
+            (ReportStatus::Partial, 1),
+        ),
+        (
+            "two calls of one answer are two actions",
+            vec![vec![
+                refund(r#"{"of": 42, "sku": "TEA", "count": 2}"#),
+                refund(r#"{"of": 42, "sku": "TEA-9", "count": 2}"#),
+            ]],
+            (ReportStatus::Partial, 1),
+        ),
+    ] {
+        let input = "Refund two TEA-1 of customer 42, and one POT-3 of customer 43.".to_owned();
+        let mut driver = TestDriver::begin(SessionStarted { input, ..started() });
+        for attempt in attempts {
+            call(&mut driver, &attempt, &[400, 400]);
+        }
+        call(&mut driver, &[done], &[200]);
+        assert_eq!(verdict(driver, "It is done."), expected, "{case}");
+    }
+}
+
+#[test]
 fn a_refund_of_one_order_does_not_make_good_the_one_of_another_order_that_a_result_names() {
     for (second, expected) in [
         (r#"{"order": 9, "reason": "lost"}"#, (ReportStatus::Partial, 1)),
