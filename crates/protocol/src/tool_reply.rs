@@ -22,7 +22,7 @@ pub enum ReplyBody {
     /// Valid JSON, whatever the content type says.
     Json(#[serde(with = "exact")] Value),
     /// A body that was complete but not valid JSON although its content type says so, or not valid UTF-8, and was repaired.
-    /// An HTML page is kept as a text.
+    /// An HTML page is kept as a text, and a body without any text is null.
     Repaired {
         #[serde(with = "exact")]
         value: Value,
@@ -36,6 +36,9 @@ pub enum ReplyBody {
 impl ReplyBody {
     /// The repair of a body with a JSON content type that is an HTML page.
     pub const HTML_PAGE: &str = "kept an HTML page as text";
+
+    /// The repair of a body with a JSON content type and the status 200 that is empty.
+    pub const EMPTY_JSON: &str = "read an empty body as null";
 
     /// The repair of a body that is not valid UTF-8.
     pub const INVALID_UTF8: &str = "replaced bytes that are not UTF-8";

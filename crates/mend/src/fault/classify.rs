@@ -113,7 +113,9 @@ pub fn classify_failure(failure: &TransportFailure) -> Verdict {
 fn classify_success(reply: &ToolReply, context: ReplyContext<'_>, body: Value) -> Verdict {
     let is_failure = stated_success(&body) == Some(false);
     let is_error = match context.errors_in_success {
-        ErrorsInSuccess::Detect => is_failure || reports_error(&reply.body, context.announces_data),
+        ErrorsInSuccess::Detect => {
+            is_failure || reports_error(&reply.body, context.announces_data, context.side_effect)
+        }
         ErrorsInSuccess::Ignore => is_failure,
     };
     if !is_error {

@@ -1,6 +1,6 @@
 //! Errors that a tool reports with the status of a success. `docs/tool-errors.md` states the rule.
 
-use reknit_protocol::{Object, ReplyBody, Value};
+use reknit_protocol::{Object, ReplyBody, SideEffect, Value};
 
 use super::denied_access::is_denial_code;
 use crate::is_listed;
@@ -22,10 +22,13 @@ const MESSAGE_MEMBERS: [&str; 5] = ["message", "msg", "detail", "description", "
 const OTHER_LEVELS: [&str; 6] = ["INFO", "WARN", "WARNING", "DEBUG", "TRACE", "NOTICE"];
 
 /// Whether the body of a reply with status 2xx reports an error. `announces_data` is whether the capability announces an
-/// object or a list as its result.
-pub(super) fn reports_error(body: &ReplyBody, announces_data: bool) -> bool {
+/// object or a list as its result. A call that reads is made for its result: without the one that was promised it failed.
+pub(super) fn reports_error(body: &ReplyBody, announces_data: bool, class: SideEffect) -> bool {
     match body {
-        ReplyBody::Empty => false,
+        ReplyBody::Empty => announces_data && class == SideEffect::Read,
+        ReplyBody::Repaired { value: Value::Null, fixes } if fixes.iter().any(|fix| fix == ReplyBody::EMPTY_JSON) => {
+            class == SideEffect::Read
+        }
         ReplyBody::Text(text) => is_error_text(text) || (announces_data && is_html(text)),
         ReplyBody::Repaired { value: Value::String(text), fixes } => {
             let is_page = announces_data || !fixes.iter().all(|fix| fix == ReplyBody::INVALID_UTF8);
@@ -191,7 +194,7 @@ mod tests {
             r#"{"errors": [{"title": "declined"}]}"#,
             r#"{"result": "Error: declined"}"#,
         ] {
-            assert!(reports_error(&body(text), false), "{text}");
+            assert!(reports_error(&body(text), false, SideEffect::Unsafe), "{text}");
         }
     }
 
@@ -245,7 +248,7 @@ mod tests {
             "null",
             "<html><p>a page</p></html>",
         ] {
-            assert!(!reports_error(&body(text), false), "{text}");
+            assert!(!reports_error(&body(text), false, SideEffect::Unsafe), "{text}");
         }
     }
 
@@ -261,8 +264,24 @@ mod tests {
             (ReplyBody::Text("<htmlx>".to_owned()), false, false),
             (ReplyBody::Text("a <html> tag".to_owned()), true, false),
             (repaired(page), false, true),
+            (ReplyBody::Empty, true, false),
         ] {
-            assert_eq!(reports_error(&body, announces_data), expected, "{body:?}");
+            assert_eq!(reports_error(&body, announces_data, SideEffect::Unsafe), expected, "{body:?}");
+        }
+    }
+
+    #[test]
+    fn a_promised_result_that_is_not_there_is_an_error_of_a_call_that_reads() {
+        let empty = ReplyBody::Repaired { value: Value::Null, fixes: vec![ReplyBody::EMPTY_JSON.to_owned()] };
+        for (body, announces_data, class, expected) in [
+            (&empty, false, SideEffect::Read, true),
+            (&empty, true, SideEffect::Keyed, false),
+            (&empty, false, SideEffect::Undeclared, false),
+            (&ReplyBody::Empty, true, SideEffect::Read, true),
+            (&ReplyBody::Empty, false, SideEffect::Read, false),
+            (&ReplyBody::Json(Value::Null), true, SideEffect::Read, false),
+        ] {
+            assert_eq!(reports_error(body, announces_data, class), expected, "{body:?} {class}");
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Reading response bodies: bounded in size, JSON where it is JSON.
 
-use reknit_protocol::ReplyBody;
+use reknit_protocol::{ReplyBody, Value};
+use reqwest::StatusCode;
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATION};
 
 use crate::off_workers::off_workers;
@@ -37,24 +38,29 @@ pub(crate) async fn read_body(
     let claims_json = header(response.headers(), CONTENT_TYPE).is_some_and(|kind| is_json(&kind));
     let compressed =
         header(response.headers(), CONTENT_ENCODING).filter(|coding| !coding.eq_ignore_ascii_case("identity"));
-    let is_success = response.status().is_success();
+    let status = response.status();
     let bytes = read_bytes(response, limit).await?;
-    off_workers(bytes.len(), || decode_body(bytes, compressed, claims_json, is_success, secrets))
+    off_workers(bytes.len(), || decode_body(bytes, compressed, claims_json, status, secrets))
 }
 
 fn decode_body(
     bytes: Vec<u8>,
     compressed: Option<String>,
     claims_json: bool,
-    is_success: bool,
+    status: StatusCode,
     secrets: &KnownSecrets,
 ) -> Result<ReplyBody, BodyError> {
+    let is_success = status.is_success();
     let bytes = secrets.redact_bytes(bytes);
     let parsed = match compressed {
         Some(coding) => Err(BodyError::Compressed(secrets.redact(&coding).into_owned())),
         None => parse_body(&bytes, claims_json).map_err(BodyError::from),
     };
     let body = match parsed {
+        // What it means that the promised result is not there is decided elsewhere.
+        Ok(ReplyBody::Empty) if claims_json && status == StatusCode::OK => {
+            Ok(ReplyBody::Repaired { value: Value::Null, fixes: vec![ReplyBody::EMPTY_JSON.to_owned()] })
+        }
         // The tool, or something in front of it, answered with a page. What that means is decided elsewhere.
         Err(BodyError::InvalidJson(_)) if is_success && is_page(&bytes) => {
             let (text, invalid) = to_text(&bytes);
@@ -124,6 +130,21 @@ mod tests {
             ("", false),
         ] {
             assert_eq!(is_json(content_type), expected, "case: {content_type}");
+        }
+    }
+
+    #[test]
+    fn an_empty_body_is_marked_where_a_result_is_promised() {
+        let marked = ReplyBody::Repaired { value: Value::Null, fixes: vec![ReplyBody::EMPTY_JSON.to_owned()] };
+        for (claims_json, status, expected) in [
+            (true, StatusCode::OK, &marked),
+            (false, StatusCode::OK, &ReplyBody::Empty),
+            (true, StatusCode::ACCEPTED, &ReplyBody::Empty),
+            (true, StatusCode::NO_CONTENT, &ReplyBody::Empty),
+            (true, StatusCode::SERVICE_UNAVAILABLE, &ReplyBody::Empty),
+        ] {
+            let body = decode_body(Vec::new(), None, claims_json, status, &KnownSecrets::default());
+            assert_eq!(body.expect("a body"), *expected, "{claims_json} {status}");
         }
     }
 }
