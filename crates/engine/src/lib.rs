@@ -131,7 +131,7 @@ pub use policy::{
     EngineKind, Limits, LlmDebug, LoopApprovals, Policy, Sampling, SamplingPolicy, SideEffectPolicy, Synthesis,
     UndeclaredPolicy, UnfitResults,
 };
-pub use question_facts::{QuestionLine, describe_origin};
+pub use question_facts::QuestionLine;
 pub use record::{
     Action, AnswerKind, Attempt, AttemptStatus, CallEnd, CollapseReason, ContextAction, DropReason, MendDetail,
     ModelQuestion, ModelRecord, ModelWaitReason, PlanRejection, Record, RecordKind, RejectionCause, RetryDirective,

@@ -133,7 +133,7 @@ impl Question {
 }
 
 /// Where a value comes from, in words.
-pub fn describe_origin(origin: &Provenance) -> String {
+pub(crate) fn describe_origin(origin: &Provenance) -> String {
     match origin {
         Provenance::Literal => "from the plan".to_owned(),
         Provenance::Reference { step, path } => format!("from {}", source_text(step, path)),

@@ -50,6 +50,7 @@ mod ungrounded_numbers;
 mod unsent_calls;
 mod verify_result;
 mod view;
+mod written_value;
 
 pub use agent_sessions::{SessionCall, SessionRequest, session_reply};
 pub use state::RejectedPlan;

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use reknit_engine::{Answer, AnswerAuthor, Outcome, Question, Status, StepReport};
+use reknit_mend::MendAction;
 use reknit_protocol::{Object, RunId, Value};
 
 use serde::Serialize;
@@ -57,7 +58,8 @@ pub(crate) fn print_answer(
         None if answer.written_by == AnswerAuthor::Raw => ResultText::Data(escape_controls(&answer.full_text())),
         None => ResultText::Prose(escape_controls(&answer.full_text())),
     };
-    let summary = summary(run, answer);
+    let changes = only_step.map_or_else(String::new, |step| change_note(answer, step));
+    let summary = summary(run, answer, &changes);
     if answer.status == Status::Failed && format == ResultFormat::Text {
         // Also with `--quiet`: the results alone do not say that the run failed, and why.
         print_result(&text)?;
@@ -162,7 +164,18 @@ pub(crate) fn doubt_notes(doubts: &[String]) -> String {
     doubts.iter().map(|doubt| format!("note: {}\n", one_line(doubt, usize::MAX))).collect::<Vec<_>>().concat()
 }
 
-fn summary(run: &RunId, answer: &Answer) -> String {
+/// How the one call that a person made was changed before it was sent.
+fn change_note(answer: &Answer, step: &str) -> String {
+    let mends = answer.steps.iter().filter(|report| report.step.as_str() == step).flat_map(|report| &report.mends);
+    let changes: Vec<&str> =
+        mends.filter(|mend| mend.action() == MendAction::Changed).map(|mend| mend.description.as_str()).collect();
+    if changes.is_empty() {
+        return String::new();
+    }
+    format!("note: changed before it was sent: {}\n", one_line(&changes.join("; "), usize::MAX))
+}
+
+fn summary(run: &RunId, answer: &Answer, changes: &str) -> String {
     let done = answer.steps.iter().filter(|step| matches!(step.outcome, Outcome::Done(_))).count();
     let spent = &answer.spent;
     let author_note = match &answer.written_by {
@@ -175,7 +188,7 @@ fn summary(run: &RunId, answer: &Answer) -> String {
     let reason = answer.reason.as_ref().filter(|_| !answer.steps.is_empty());
     let reason = reason.map_or_else(String::new, |reason| format!(" ({})", one_line(reason, usize::MAX)));
     format!(
-        "\n{author_note}{doubts}{}{reason}: {done} of {} done, {}, {}\n\nhint: see each attempt with `reknit runs show {run}`\n",
+        "\n{author_note}{changes}{doubts}{}{reason}: {done} of {} done, {}, {}\n\nhint: see each attempt with `reknit runs show {run}`\n",
         answer.status.as_str().replace('_', " "),
         count(answer.steps.len(), "step"),
         usage_summary(spent),

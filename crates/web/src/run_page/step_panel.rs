@@ -94,7 +94,12 @@ fn parameters(facts: &RunFacts<'_>, run: &RunOverview, step: &StepView) -> Marku
                 dd {
                     (inline(value))
                     @if let Some((_, from)) = step.provenance.iter().find(|(known, _)| known == name) {
-                        div.origin { (origin(facts.run, from)) }
+                        div.origin {
+                            (origin(facts.run, from))
+                            @if let Some(written) = step.written_in_plan(name) {
+                                ", where it is " code.value { (one_line(written, 300)) }
+                            }
+                        }
                     }
                 }
             }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use reknit_engine::{HistoryEntry, HistoryKind, Overview, RunOverview, StepState, StepView, describe_origin};
+use reknit_engine::{HistoryEntry, HistoryKind, Overview, RunOverview, StepState, StepView};
 use reknit_journal::{Journal, StoredEvent};
 use reknit_plan::ToolSelection;
 use reknit_protocol::{Object, RunId, Value};
@@ -285,8 +285,9 @@ fn step(view: &StepView, run: &RunOverview, entries: &[HistoryEntry], state: &Cu
         lines.push(format!("  for        {}", one_line(&view.instruction, VALUE_COLUMNS)));
     }
     for (name, value) in &view.parameters {
-        let origin = view.provenance.iter().find(|(known, _)| known == name).map(|(_, origin)| describe_origin(origin));
-        let origin = origin.map_or_else(String::new, |origin| format!("   ({})", one_line(&origin, VALUE_COLUMNS)));
+        let origin = view
+            .describe_origin(name)
+            .map_or_else(String::new, |origin| format!("   ({})", one_line(&origin, VALUE_COLUMNS)));
         let (name, value) = (one_line(name, VALUE_COLUMNS), one_line(&value.to_string(), VALUE_COLUMNS));
         lines.push(format!("  parameter  {name} = {value}{origin}"));
     }
