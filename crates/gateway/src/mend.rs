@@ -291,6 +291,7 @@ fn mend_arguments(
     if parsed.as_ref().is_some_and(fits) {
         return Ok(());
     }
+    let is_json = parsed.is_some();
     let value = if let Some(value) = parsed {
         value
     } else {
@@ -310,6 +311,9 @@ fn mend_arguments(
         }
         Some(Err(error)) => {
             doubts.push(format!("the arguments of `{}` do not fit: {error}", call.name));
+            if is_json {
+                return Ok(());
+            }
             value
         }
         None => value,
