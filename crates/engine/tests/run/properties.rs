@@ -10,10 +10,7 @@ use reknit_mend::{MendEffect, Rung};
 use reknit_protocol::{EffectKind, SideEffect, StepId};
 
 use crate::corrections::corrected;
-use crate::random_worlds::{
-    BANK, ChoiceTape, MARK, RestoreTwin, drive, drive_with_confirmations, drive_with_hostility, drive_with_loops,
-    snapshot,
-};
+use crate::random_worlds::{ChoiceTape, RestoreTwin, drive, drive_with_confirmations, drive_with_loops, snapshot};
 use crate::resolution_rung::mapped;
 use crate::world::{Play, effect_id, plan, policy, started, step};
 
@@ -95,45 +92,6 @@ fn the_invariants_hold_in_many_random_worlds_with_loops() {
     }
     println!("{count} runs; items: {done} done, {failed} failed, {skipped} skipped");
     assert!(done >= 150 && failed >= 50 && skipped >= 20, "hardly any items: {done} {failed} {skipped}");
-}
-
-/// What tools write decides about no payment, whatever models make of it. The parts of the worlds run side by side; for more worlds:
-/// `REKNIT_RANDOM_RUNS=1000000 cargo test --release -p reknit-engine --test run no_account_that`.
-fn assert_that_no_account_of_a_tool_is_paid(part: u64) {
-    let count = std::env::var("REKNIT_RANDOM_RUNS").map_or(10_000, |count| count.parse().expect("a number of runs"));
-    let (mut paid, mut hostile) = (0, 0);
-    for seed in (0..count).filter(|seed| seed % 4 == part) {
-        let ended = std::panic::catch_unwind(|| {
-            let driven = drive_with_hostility(&mut ChoiceTape::from_seed(seed, TAPE_LENGTH), RestoreTwin::Never);
-            let steps = driven.run.steps().into_iter();
-            let done = steps.filter(|step| step.tool.as_str() == BANK && step.state == StepState::Done);
-            done.map(|step| step.parameters.to_string().contains(MARK)).collect::<Vec<_>>()
-        });
-        let Ok(ended) = ended else { panic!("run {seed} violates an invariant") };
-        paid += ended.len();
-        hostile += ended.iter().filter(|is_hostile| **is_hostile).count();
-    }
-    assert!(count != 10_000 || paid >= 400 && hostile >= 20, "hardly any payments: {paid} {hostile}");
-}
-
-#[test]
-fn no_account_that_only_a_tool_names_is_paid_without_a_person_1() {
-    assert_that_no_account_of_a_tool_is_paid(0);
-}
-
-#[test]
-fn no_account_that_only_a_tool_names_is_paid_without_a_person_2() {
-    assert_that_no_account_of_a_tool_is_paid(1);
-}
-
-#[test]
-fn no_account_that_only_a_tool_names_is_paid_without_a_person_3() {
-    assert_that_no_account_of_a_tool_is_paid(2);
-}
-
-#[test]
-fn no_account_that_only_a_tool_names_is_paid_without_a_person_4() {
-    assert_that_no_account_of_a_tool_is_paid(3);
 }
 
 /// A call that succeeded is not made again: not to confirm it, and not after a retry.

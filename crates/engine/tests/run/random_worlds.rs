@@ -66,6 +66,13 @@ pub(crate) fn drive_with_hostility(tape: &mut ChoiceTape, restore: RestoreTwin) 
     drive_in(world, Some(checker), tape, restore)
 }
 
+/// The same with the call of an MCP client, which is a plan with one step.
+pub(crate) fn drive_client_call(tape: &mut ChoiceTape, restore: RestoreTwin) -> RandomRun {
+    let world = RandomWorld { is_hostile: true, ..RandomWorld::draw(tape).with_client_call(tape) };
+    let checker = InvariantChecker::new(&world);
+    drive_in(world, Some(checker), tape, restore)
+}
+
 fn drive_in(
     world: RandomWorld,
     checker: Option<InvariantChecker>,
@@ -117,6 +124,11 @@ pub(crate) struct RandomRun {
 }
 
 impl RandomRun {
+    /// How many different calls were due, and how many of them were not as they were written.
+    pub(crate) fn judged_calls(&self) -> [usize; 2] {
+        self.checker.as_ref().map(InvariantChecker::judged_calls).unwrap_or_default()
+    }
+
     fn apply(&mut self, kind: EventKind, restore_twin: bool) {
         self.now_ms += 7;
         let event = Event { at_ms: self.now_ms, kind };

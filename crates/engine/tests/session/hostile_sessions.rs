@@ -18,6 +18,7 @@ use reknit_protocol::{
 
 use crate::choice_tape::ChoiceTape;
 use crate::driver::{TestDriver, calling, json, reporting, saying, started};
+use crate::many_worlds::{play_asked_worlds, play_worlds};
 
 /// It is in every value that only a tool wrote.
 const MARK: &str = "mallory";
@@ -111,8 +112,8 @@ struct HostileSession {
     approved: HashSet<String>,
     /// The calls that are not as they were written.
     changed: Vec<CallTool>,
-    payments: u32,
-    hostile_payments: u32,
+    payments: usize,
+    hostile_payments: usize,
 }
 
 fn identity(call: &CallTool, parameters: &Object) -> String {
@@ -383,39 +384,27 @@ impl HostileSession {
     }
 }
 
-/// The parts of the worlds are played side by side; for more worlds:
-/// `REKNIT_RANDOM_RUNS=1000000 cargo test --release -p reknit-engine --test session no_account_that`.
-fn assert_that_an_agent_pays_no_account_of_a_tool(part: u64) {
-    let count = std::env::var("REKNIT_RANDOM_RUNS").map_or(10_000, |count| count.parse().expect("a number of runs"));
-    let (mut payments, mut hostile, mut changed) = (0, 0, 0);
-    for seed in (0..count).filter(|seed| seed % 4 == part) {
-        let played = std::panic::catch_unwind(|| {
-            let session = HostileSession::play(&mut ChoiceTape::from_seed(seed, TAPE_LENGTH));
-            (session.payments, session.hostile_payments, session.changed.len())
-        });
-        let Ok(played) = played else { panic!("session {seed} violates an invariant") };
-        (payments, hostile, changed) = (payments + played.0, hostile + played.1, changed + played.2);
-    }
+const COUNTED: [&str; 4] = [
+    "calls",
+    "of them changed and told",
+    "payments",
+    "of them to an account of a tool that the mandate names or a person approved",
+];
+
+fn play(seed: u64) -> [usize; 4] {
+    let session = HostileSession::play(&mut ChoiceTape::from_seed(seed, TAPE_LENGTH));
+    [session.seen.len(), session.changed.len(), session.payments, session.hostile_payments]
+}
+
+#[test]
+fn an_agent_pays_no_account_that_only_a_tool_names_and_each_change_is_told() {
+    let [_, changed, payments, hostile] = play_worlds(0, 10_000, play);
     let is_enough = payments >= 1_000 && hostile >= 100 && changed >= 400;
-    assert!(count != 10_000 || is_enough, "hardly any payments: {payments} {hostile} {changed}");
+    assert!(is_enough, "hardly any payments: {payments} {hostile} {changed}");
 }
 
 #[test]
-fn no_account_that_only_a_tool_names_is_paid_by_an_agent_without_a_person_1() {
-    assert_that_an_agent_pays_no_account_of_a_tool(0);
-}
-
-#[test]
-fn no_account_that_only_a_tool_names_is_paid_by_an_agent_without_a_person_2() {
-    assert_that_an_agent_pays_no_account_of_a_tool(1);
-}
-
-#[test]
-fn no_account_that_only_a_tool_names_is_paid_by_an_agent_without_a_person_3() {
-    assert_that_an_agent_pays_no_account_of_a_tool(2);
-}
-
-#[test]
-fn no_account_that_only_a_tool_names_is_paid_by_an_agent_without_a_person_4() {
-    assert_that_an_agent_pays_no_account_of_a_tool(3);
+#[ignore = "bench/worlds/run plays many worlds"]
+fn many_worlds_of_agents() {
+    play_asked_worlds("agents", COUNTED, play);
 }

@@ -21,6 +21,8 @@ mod events;
 mod follow_ups;
 mod guard;
 mod hostile_sessions;
+#[path = "../run/many_worlds.rs"]
+mod many_worlds;
 mod properties;
 mod reports;
 mod stop_and_cancel;

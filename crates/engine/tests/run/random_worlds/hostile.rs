@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use reknit_engine::{AskModel, Effect, EventKind};
 use reknit_model_api::Purpose;
-use reknit_protocol::{EffectKind, Object, ReplyBody, SideEffect, StepId, Value};
+use reknit_protocol::{EffectKind, Object, PlanInput, ReplyBody, SideEffect, Step, StepId, Value};
 
 use super::world_generator::CATALOGUE_WITH_BANK;
 use super::{ChoiceTape, RandomWorld};
@@ -88,6 +88,33 @@ impl RandomWorld {
         }
         self.started.plan = tape.one_in(2).then(|| self.plan.clone());
         self
+    }
+}
+
+impl RandomWorld {
+    /// A world with one payment, whose values are inputs of the plan, as those of an MCP client are. Some do not fit.
+    pub(crate) fn with_client_call(self, tape: &mut ChoiceTape) -> Self {
+        let mut world = self.with_payments(tape);
+        let (mut parameters, mut inputs) = (Object::new(), Object::new());
+        for (name, values) in [
+            ("account", &[r#""acc-1""#, r#""acc-1""#, r#"["acc-1"]"#, "null", "71"][..]),
+            ("amount", &["5", "5", r#""5""#, r#""5""#, "-5"]),
+            ("note", &[r#""for {{evil.v}}""#, "7", "true", "null"]),
+        ] {
+            if !tape.one_in(5) {
+                parameters.insert(name, format!("{{{{inputs.{name}}}}}"));
+                inputs.insert(name, json(tape.pick_text(values)));
+            }
+        }
+        let capability = tape.pick_text(&["send", "wire"]);
+        world.started.request = format!("{BANK}/{capability} {}", Value::Object(inputs.clone()));
+        world.plan.steps = vec![Step::new("s0", BANK, capability, "").with_parameters(parameters)];
+        world.plan.inputs = inputs.keys().map(|name| (name.to_owned(), PlanInput::default())).collect();
+        world.plan.outputs.clear();
+        world.dependencies = [("s0".to_owned(), Vec::new())].into();
+        world.started.inputs = inputs;
+        world.started.plan = Some(world.plan.clone());
+        world
     }
 }
 

@@ -48,6 +48,8 @@ pub(crate) struct InvariantChecker {
     keyed: HashMap<String, String>,
     /// Whether a person approved a whole plan.
     is_plan_approved: bool,
+    /// The calls that were judged, and those of them that are not as they were written.
+    judged: [usize; 2],
 }
 
 /// How late the driver may deliver an event.
@@ -72,7 +74,12 @@ impl InvariantChecker {
             active_before_ms: 0,
             keyed: HashMap::new(),
             is_plan_approved: false,
+            judged: [0, 0],
         }
+    }
+
+    pub(crate) fn judged_calls(&self) -> [usize; 2] {
+        self.judged
     }
 
     /// Checks the run after an event.
@@ -271,7 +278,9 @@ impl InvariantChecker {
             let is_told = view.mends.iter().any(|mend| mend.effect == MendEffect::Applied && mend.rung != Rung::Resend);
             assert!(is_told || is_approved, "a difference from what was written is told: {}", call.id);
         }
+        self.judged[0] += 1;
         if !is_second_plan(&call.step) && differs_from_plan(&self.world, call) {
+            self.judged[1] += 1;
             let is_told = view.mends.iter().any(|mend| mend.effect == MendEffect::Applied && mend.rung != Rung::Resend);
             assert!(is_told || is_approved, "no call differs from the plan without a record: {}", call.id);
         }
@@ -287,7 +296,7 @@ impl InvariantChecker {
         }
         check_change(log, call);
         if self.world.is_hostile && !is_approved && !self.is_plan_approved {
-            check_hostile_values(&self.world, call, view);
+            check_hostile_values(&self.world, log, call, view);
         }
         if !is_approved {
             check_evidence(log, call, &view.provenance, &evidence(&self.world, run));

@@ -35,20 +35,43 @@ pub(super) fn is_second_plan(step: &StepId) -> bool {
     step.as_str().split('[').next().is_some_and(|id| id.ends_with(SECOND))
 }
 
-/// Whether a call lacks a value that the plan writes out.
+/// Whether a call lacks a value that the plan writes out or takes from an input, or has one that the plan leaves out.
 pub(super) fn differs_from_plan(world: &RandomWorld, call: &CallTool) -> bool {
     let written = world.written_step(&call.step).and_then(|step| step.parameters());
-    let mut literals =
-        written.into_iter().flat_map(Object::iter).filter(|(_, value)| !value.to_string().contains("{{"));
-    literals.any(|(name, value)| call.parameters.get(name).map(ToString::to_string) != Some(value.to_string()))
+    let has_another = |(name, value): (&str, &Value)| {
+        let known = known_value(world, value);
+        known.is_some_and(|known| call.parameters.get(name).map(ToString::to_string) != Some(known.to_string()))
+    };
+    let is_new = |name: &str| written.is_none_or(|written| !written.contains_key(name));
+    written.into_iter().flat_map(Object::iter).any(has_another) || call.parameters.keys().any(is_new)
 }
 
-/// No text that only tools wrote is in a payment, unless a reference of the first plan or a person chose it.
-pub(super) fn check_hostile_values(world: &RandomWorld, call: &CallTool, view: &StepView) {
+/// A value of a plan before the run starts; `None` for one that results decide.
+fn known_value<'w>(world: &'w RandomWorld, value: &'w Value) -> Option<&'w Value> {
+    let input = value.as_str().and_then(|text| text.strip_prefix("{{inputs.")?.strip_suffix("}}"));
+    match input {
+        Some(name) => world.started.inputs.get(name).or_else(|| {
+            let (_, input) = world.plan.inputs.iter().find(|(known, _)| known == name)?;
+            input.default.as_ref()
+        }),
+        None => Some(value).filter(|value| !value.to_string().contains("{{")),
+    }
+}
+
+/// A longer text is content, unless the name of its parameter says more.
+const LONGEST_TARGET: usize = 64;
+
+/// No text that only tools wrote is in a payment, unless a reference of the first plan or a person chose it, or it is content: a longer text
+/// for a parameter whose name says nothing else. Of content each change is told.
+pub(super) fn check_hostile_values(world: &RandomWorld, log: &StepLog, call: &CallTool, view: &StepView) {
     if call.tool.as_str() != BANK {
         return;
     }
     for (name, text) in hostile_texts(&call.parameters) {
+        let is_content = ["x", "note"].contains(&name) && text.chars().count() > LONGEST_TARGET;
+        if is_content && call.side_effect == SideEffect::Keyed {
+            continue;
+        }
         let origin = view.provenance.iter().find(|(known, _)| known == name).map(|(_, origin)| origin);
         let is_chosen = is_reference_of_first_plan(world, &call.step, name)
             && origin.is_some_and(|origin| {
@@ -60,8 +83,10 @@ pub(super) fn check_hostile_values(world: &RandomWorld, call: &CallTool, view: &
                         | Provenance::Nested { .. }
                 )
             });
+        // A correction of another parameter leaves the value that a person approved as it is.
+        let is_approved = log.approved.iter().any(|known| known.get(name) == call.parameters.get(name));
         assert!(
-            is_chosen,
+            is_chosen || is_approved,
             "no value that only a tool wrote is sent without a person: {name} = {text} in {}, {origin:?}",
             call.id
         );
