@@ -200,8 +200,7 @@ fn print_findings(found: &FoundService) {
 fn summary(found: &FoundService) -> String {
     let mut classes: BTreeMap<&str, usize> = BTreeMap::new();
     for listed in &found.listing.capabilities {
-        // Only the protocol of `[[tools]]` has keys.
-        let class = listed.entry.capability.effect.of_tool(found.list == "tools");
+        let class = listed.entry.capability.effect.of_tool(found.has_keys);
         *classes.entry(class.as_str()).or_default() += 1;
     }
     let classes: Vec<String> = classes.iter().map(|(class, number)| format!("{number} {class}")).collect();

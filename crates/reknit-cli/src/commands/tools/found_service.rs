@@ -17,6 +17,8 @@ pub(super) struct FoundService {
     /// A name for it.
     pub(super) title: String,
     pub(super) listing: Listing,
+    /// Whether its protocol has idempotency keys.
+    pub(super) has_keys: bool,
 }
 
 /// What a person says about a service.

@@ -73,9 +73,10 @@ async fn tool_protocol(wanted: &Wanted<'_>, client: &Client) -> Result<FoundServ
     let mut http = reknit_tools::HttpOptions::default();
     http.credentials.extend(wanted.key.clone().map(reknit_tools::Credential::Bearer));
     let service = HttpService::new(address, client.clone(), http).map_err(|error| error.to_string())?;
-    let listing = within_limit(ToolService::new(service).list()).await?;
+    let source = ToolService::new(service);
+    let listing = within_limit(source.list()).await?;
     let keys = vec![("url", toml_text(wanted.target))];
-    Ok(FoundService { list: "tools", keys, title: host_name(wanted.target), listing })
+    Ok(FoundService { list: "tools", keys, title: host_name(wanted.target), listing, has_keys: source.has_keys() })
 }
 
 async fn document(wanted: &Wanted<'_>, place: &str, client: &Client) -> Result<FoundService, String> {
@@ -97,5 +98,11 @@ async fn document(wanted: &Wanted<'_>, place: &str, client: &Client) -> Result<F
         keys.push(("url", toml_text(server.as_str())));
         listing = OpenApiService::new(OpenApiOptions { url: Some(server), ..options }, client.clone()).list().await?;
     }
-    Ok(FoundService { list: "openapi", keys, title: listing.description.clone(), listing })
+    Ok(FoundService {
+        list: "openapi",
+        keys,
+        title: listing.description.clone(),
+        listing,
+        has_keys: service.has_keys(),
+    })
 }

@@ -26,7 +26,13 @@ pub(super) async fn probe_command(command: &[String]) -> Result<FoundService, Fa
     source.close().await;
     let words: Vec<String> = command.iter().map(|word| toml_text(word)).collect();
     let keys = vec![("command", format!("[{}]", words.join(", ")))];
-    Ok(FoundService { list: "mcp", keys, title: title.replace("mcp-server-", ""), listing })
+    Ok(FoundService {
+        list: "mcp",
+        keys,
+        title: title.replace("mcp-server-", ""),
+        listing,
+        has_keys: source.has_keys(),
+    })
 }
 
 pub(super) async fn mcp_server(wanted: &Wanted<'_>) -> Result<FoundService, String> {
@@ -37,5 +43,5 @@ pub(super) async fn mcp_server(wanted: &Wanted<'_>) -> Result<FoundService, Stri
     let listing = within_limit(source.list()).await?;
     source.close().await;
     let keys = vec![("url", toml_text(wanted.target))];
-    Ok(FoundService { list: "mcp", keys, title: host_name(wanted.target), listing })
+    Ok(FoundService { list: "mcp", keys, title: host_name(wanted.target), listing, has_keys: source.has_keys() })
 }
