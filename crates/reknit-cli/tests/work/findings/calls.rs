@@ -7,7 +7,7 @@ use reknit_protocol::SideEffect;
 use super::faces::differences;
 use super::{Face, Scenario, bank, data, refused, step, with};
 use crate::mcp::server_that_charges;
-use Face::{Agent, AgentPlan, Api, Ask, Gateway, Mcp, McpPlan, Run, ToolsCall};
+use Face::{Agent, AgentPlan, Api, Ask, Gateway, Library, Mcp, McpPlan, Run, ToolsCall};
 use SideEffect::{Idempotent, Keyed, Read, Undeclared, Unsafe};
 
 const EACH: &[Face] = &[Agent, ToolsCall, Mcp];
@@ -140,11 +140,11 @@ fn changed() -> Vec<Scenario> {
     let two = paying("two values", "Pay ann 5")
         .answers([Reply::tool_call("bank__pay", two), Reply::tool_call("bank__pay", two)]);
     let others = [
-        paying("another type", "Pay ann 5").call("bank/pay", given).at(EACH, &[sent], &["mended"]).at(
-            &[Gateway],
-            &[],
-            &["x-reknit-mended"],
-        ),
+        paying("another type", "Pay ann 5")
+            .call("bank/pay", given)
+            .at(&[ToolsCall], &[sent], &[r#"changed before it was sent: $.amount: "5" -> 5"#])
+            .at(EACH, &[sent], &["mended"])
+            .at(&[Gateway], &[], &["x-reknit-mended"]),
         renamed.at(&[Agent], &[sent], told).at(&[Gateway], &[], told),
         two.at(&[Agent], &[], &[]).at(&[Gateway], &[], &["x-reknit-unmended"]),
     ];
@@ -168,6 +168,7 @@ fn charged() -> Vec<Scenario> {
                 .call("shop/charge", "{}")
                 .at(&[Ask, Run, McpPlan, AgentPlan, Agent, ToolsCall, Mcp], &["charge"], &["may have taken effect"])
                 .at(&[Api], &["charge"], &["unknown-outcome"])
+                .at(&[Library], &["charge"], &["SendAgain"])
         })
         .into()
 }
@@ -219,7 +220,7 @@ async fn a_call_for_a_client_of_the_gateway_is_as_written_or_told() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_may_have_happened_is_not_made_again_at_any_face() {
     let mut found = Vec::new();
-    for face in [Ask, Api, Run, McpPlan, AgentPlan] {
+    for face in [Ask, Api, Library, Run, McpPlan, AgentPlan] {
         found.extend(differences(face, charged()).await);
     }
     assert!(found.is_empty(), "{}", found.concat());

@@ -1,10 +1,10 @@
 //! Plays a scenario at a face, with real processes.
 
-use reknit::models::Target;
-use reknit::{Reknit, RunHandle};
+use reknit::{ConfigBuilder, Reknit, RunHandle};
 use reknit_fakes::model::{RequestMatcher, Script};
 use reknit_fakes::tool::RunningTool;
 use reknit_fakes::{Reply, ScriptedModel};
+use reknit_runtime::config::Config;
 use serde_json::json;
 
 use super::{Expected, Face, Scenario};
@@ -53,7 +53,7 @@ async fn play(face: Face, scenario: Scenario) -> (Vec<String>, String) {
     let told = match face {
         Face::Ask => reknit(&["ask", request]),
         Face::Api => served(&world, "/v1/runs", &json!({"request": request})),
-        Face::Library => library(&tools, &model, request).await,
+        Face::Library => library(&world, request).await,
         Face::Run => {
             let plan = plan.replacen('{', &format!("{{\"original_request\": {}, ", json!(request)), 1);
             std::fs::write(world.path().join("plan.json"), plan).expect("the file can be written");
@@ -127,9 +127,14 @@ fn asked_through_the_gateway(request: &str) -> serde_json::Value {
     json!({"model": "auto", "messages": [{"role": "user", "content": request}], "tools": [tool]})
 }
 
-async fn library(tools: &[RunningTool], model: &ScriptedModel, request: &str) -> String {
-    let builder = Reknit::builder().model(Target::new("m", model.base_url(), "scripted"));
-    let builder = tools.iter().fold(builder, |builder, tool| builder.tool_service(tool.name(), &tool.base_url()));
+/// The library with the configuration file of the world.
+async fn library(world: &World, request: &str) -> String {
+    let folder = world.path().display();
+    let text = std::fs::read_to_string(world.path().join("reknit.toml")).expect("the file can be read");
+    // The programs write down in their folder that they were called.
+    let text = text.replace("command = [", &format!("folder = \"{folder}\"\ncommand = ["));
+    let config = Config::read(&text, "reknit.toml", &|_| None).expect("a configuration");
+    let builder = Reknit::builder().configure(|_| ConfigBuilder::from(config)).journal(world.path().join("library.db"));
     let reknit = builder.start().await.expect("it starts");
     let run: RunHandle = reknit.ask(request);
     run.settled().await.expect("it settles");

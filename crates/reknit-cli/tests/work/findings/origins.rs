@@ -26,8 +26,10 @@ async fn each_view_of_a_run_tells_origins_that_come_from_binding() {
     let server = Serving::start(&world, &[]);
     let page = server.request("GET", &format!("/runs/{run}?step=s"), "accept: text/html\r\n", "");
     server.stop();
+    assert!(shown.contains(r#"region = "north"   (from the plan, where it is "North")"#), "{shown}");
     for (view, told) in [("runs show", &shown), ("page", &page)] {
-        let told = told.replace("&quot;", "\"").replace("&gt;", ">");
+        let told = told.replace("&quot;", "\"").replace("&gt;", ">").replace(r#"<code class="value">"#, "");
+        assert!(told.contains(r#"from the plan, where it is "North""#), "{view}: {told}");
         assert!(told.contains("len(pages.text)") && told.contains("$.data.text"), "{view}: {told}");
         assert!(told.contains(r#"$.region: "North" -> "north""#), "{view}: {told}");
         // The page number is 3, too.

@@ -34,17 +34,15 @@ fn wired() -> Vec<Scenario> {
     };
     let schema =
         r#"{"required": ["lat", "lng"], "properties": {"lat": {"type": "number"}, "lng": {"type": "number"}}}"#;
-    let split = with(
-        bank("places", Read, "", data(r#"{"home": {"lat": 48.1}, "office": {"lng": 11.5}}"#)),
-        "book_taxi",
-        Keyed,
-        schema,
-        Reply::data("booked"),
-    );
-    let split = Scenario::new("wired pair", "Send me a taxi", vec![split])
-        .plan(&[step("places", "bank/places", "{}", &[]), step("s", "bank/book_taxi", "{}", &["places"])]);
+    let split = |class: SideEffect| {
+        let places = bank("places", Read, "", data(r#"{"home": {"lat": 48.1}, "office": {"lng": 11.5}}"#));
+        let tool = with(places, "book_taxi", class, schema, Reply::data("booked"));
+        let steps = [step("places", "bank/places", "{}", &[]), step("s", "bank/book_taxi", "{}", &["places"])];
+        let scenario = Scenario::new(format!("wired pair {class}"), "Send me a taxi", vec![tool]).plan(&steps);
+        scenario.at(EACH, &["places {}"], &["lat"])
+    };
     let found: &[&str] = &["find_customer {}"];
-    let mut scenarios = vec![split.at(EACH, &["places {}"], &["lat"])];
+    let mut scenarios: Vec<Scenario> = [Keyed, Undeclared].map(split).into();
     scenarios.push(cancel(Unsafe, "id").at(EACH, found, &["id"]));
     for class in [Keyed, Undeclared] {
         // A model was asked for it, and the service issued it.
@@ -148,14 +146,13 @@ fn second_plans() -> Vec<Scenario> {
             step("list", "bank/list", "{}", &[]),
             step("s", "bank/pay", r#"{"account": "DE1", "amount": 5}"#, &["list"]),
         ];
-        let faces = if config.is_empty() { PLANNED } else { &[Ask, Api] };
         let second = [step("again", "bank/pay", &format!(r#"{{"account": "{second}", "amount": 5}}"#), &[])];
         Scenario::new(format!("second plan {class} {config}"), "Pay 5 to DE1", vec![tool])
             .plan(&first)
             .plan(&second)
             .no_advice()
             .config(config)
-            .at(faces, &["list {}", r#"pay {"account":"DE1","amount":5}"#], &["account"])
+            .at(PLANNED, &["list {}", r#"pay {"account":"DE1","amount":5}"#], &["account"])
     };
     let mut scenarios = vec![again(Unsafe, "DE2", "[mending]\nmodels = false\n")];
     for class in [Undeclared, Idempotent, Keyed, Unsafe] {
@@ -195,8 +192,11 @@ fn words() -> Vec<Scenario> {
         let steps = [step("s", "bank/book", &format!(r#"{{"day": "{day}"}}"#), &[])];
         let tool = bank("book", Unsafe, schema, Reply::data("booked"));
         let scenario = Scenario::new(format!("date {day}"), "Book a room", vec![tool]).plan(&steps);
-        // The plan of an agent does not start, and the agent is told why.
-        scenario.at(&[AgentPlan], &[], &["agent__run_plan: failed"]).at(EACH, &[], &[day])
+        // The plan of an agent does not start, and its user is told why.
+        let why = "`agent__run_plan`: the plan cannot run: `s.day`: expected a text with the format `date`, found";
+        let report = format!("\"not_done\":[\"{why} \\\"{day}");
+        let terminal = format!("warning: not done: {why} \"{day}");
+        scenario.at(&[AgentPlan], &[], &[&report, &terminal]).at(EACH, &[], &[day])
     };
     let days = ["2024-02-30", "next Friday", "03/04/2024"].into_iter().map(book);
     days.chain([words.at(&[Ask, Api, Library, Run, McpPlan], &[], &["skyId"]).at(&[AgentPlan], &[], &["partial"])])
