@@ -10,13 +10,12 @@ use std::sync::Arc;
 
 use reknit_mend::{CallFault, Fate, Verdict, classify_reply};
 use reknit_model_api::Money;
-use reknit_plan::{AGENT_TOOL, CheckedPlan, PlannedStep, StepIndex};
+use reknit_plan::{AGENT_TOOL, CheckedPlan, PlannedStep};
 use reknit_protocol::{CallTool, JobRequest, Object, RunId, StepId, ToolReply, Value, hex, truncate};
 
 use super::call_control::CallControl;
-use super::knowledge::Knowledge;
 use super::stage::Stage;
-use super::state::{State, Stop};
+use super::state::{RuledOut, State, Stop};
 use super::step_handle::StepHandle;
 use super::step_run::StepRun;
 use super::steps::Steps;
@@ -321,24 +320,23 @@ impl Started {
     }
 }
 
-impl<'a> Knowledge<'a> {
+impl RuledOut {
     /// Whether the next call of a step must not be made.
-    pub(super) fn is_avoided(&self, index: StepIndex) -> Decided<bool> {
-        let (planned, step) = (planned(self.plan, index)?, self.steps.get(index)?);
-        Ok(self.ruled_out.avoided.iter().any(|call| {
+    pub(super) fn avoids(&self, planned: &PlannedStep, step: &StepRun) -> bool {
+        self.avoided.iter().any(|call| {
             call.tool == planned.tool && call.capability == planned.capability && call.parameters == step.parameters
-        }))
+        })
     }
 
     /// The same call as the next one of a step, among those that a person denied; else one of the same tool with other parameters.
-    pub(super) fn denied_like(self, index: StepIndex) -> Decided<(bool, Option<&'a UncertainCall>)> {
-        if self.ruled_out.denied.is_empty() {
-            return Ok((false, None));
+    pub(super) fn denied_like(&self, planned: &PlannedStep, step: &StepRun) -> (bool, Option<&UncertainCall>) {
+        if self.denied.is_empty() {
+            return (false, None);
         }
-        let call = self.steps.get(index)?.as_call(planned(self.plan, index)?);
+        let call = step.as_call(planned);
         let is_like = |denied: &&UncertainCall| (&denied.tool, &denied.capability) == (&call.tool, &call.capability);
-        let mut like = self.ruled_out.denied.iter().rev().filter(is_like);
-        Ok((like.clone().any(|denied| denied.parameters == call.parameters), like.next()))
+        let mut like = self.denied.iter().rev().filter(is_like);
+        (like.clone().any(|denied| denied.parameters == call.parameters), like.next())
     }
 }
 

@@ -73,13 +73,12 @@ impl CallControl<'_> {
         self.record(RunRecord::ApprovalRequested(Arc::clone(&ask)));
         self.set_stage(Stage::AwaitingApproval { ask, fault })
     }
-}
 
-impl CallRepair<'_> {
     /// Asks a person about a call that a rule holds back.
     pub(super) fn ask_about_call(&mut self, reason: String) -> Decided {
         let call = Box::new(self.next_call()?);
-        let similar = self.known().denied_like(self.index)?.1.map(|denied| denied.parameters.to_string());
+        let similar =
+            self.ruled_out.denied_like(self.planned()?, self.step()?).1.map(|denied| denied.parameters.to_string());
         let reason = match similar {
             Some(denied) => format!("{reason}; you denied a similar call in this session, with {denied}"),
             None => reason,
@@ -89,7 +88,9 @@ impl CallRepair<'_> {
         let change = mends.map(|mend| mend.description.as_str()).collect::<Vec<_>>().join("; ");
         self.ask_person(None, Question::SendCall { call, reason, change })
     }
+}
 
+impl CallRepair<'_> {
     /// Asks about the calls of a loop that begins, if several of its items need an approval. Returns whether it did.
     pub(super) fn ask_about_items(&mut self, of_loop: &PlannedStep, length: usize) -> Decided<bool> {
         let approvals = &self.policy().approvals;

@@ -10,7 +10,7 @@ use reknit_mend::CallFault;
 use reknit_plan::{INPUTS, PlannedStep};
 use reknit_protocol::{Number, Path, StepId, Value};
 
-use super::knowledge::StepContext;
+use super::knowledge::{PlanContext, StepContext};
 use crate::gate::{OriginClass, ParameterRole, StatedText, key_path};
 use crate::guard::{Earlier, ResultOrigin, carries_field, is_address, plain_text};
 use crate::synthesis::numbers_in_text::{self, has_words, visit_scalars};
@@ -36,7 +36,7 @@ struct Sources {
     known: KnownValues,
 }
 
-impl<'a> StepContext<'a> {
+impl<'a> PlanContext<'a> {
     /// Whether a model wrote the calls after it had read data, with the guard on.
     pub(super) fn is_after_data(&self) -> bool {
         self.policy().effects.guard.is_on() && self.planning.earlier.has_read
@@ -55,6 +55,45 @@ impl<'a> StepContext<'a> {
         Evidence { planned, fault, stated, sources: OnceCell::new() }
     }
 
+    /// The origin of a value that an agent wrote after it had read data, by what it had read.
+    pub(super) fn origin_in_results(
+        &self,
+        planned: &PlannedStep,
+        (at, value, written): (&Path, Option<&Value>, Option<&Value>),
+        found: OriginClass,
+        provenance: Option<&Provenance>,
+        role: ParameterRole,
+    ) -> OriginClass {
+        if !self.is_after_data() || !matches!(found, OriginClass::FoundElsewhere | OriginClass::FoundNowhere) {
+            return found;
+        }
+        let earlier = &self.planning.earlier;
+        let (callee, parameter) = ((planned.tool.as_str(), planned.capability.as_str()), key_path(at));
+        if let (Some(Provenance::Reference { step, .. }), Some(mandate)) = (provenance, &earlier.mandate) {
+            let source = self.plan.step(step.as_str());
+            let source = source.map(|source| (source.tool.as_str(), source.capability.as_str()));
+            if source.is_some_and(|source| mandate.names_source(callee, &parameter, source)) {
+                return OriginClass::FoundIssued;
+            }
+        }
+        let known = |value: &Value| earlier.values.get(&Earlier::key(callee, &parameter, value)).copied();
+        match value.and_then(known).or_else(|| written.and_then(known)) {
+            Some(ResultOrigin::Vouched) => OriginClass::FoundIssued,
+            Some(ResultOrigin::SameService) if value.is_some_and(|value| can_be_issued(value, role)) => {
+                OriginClass::FoundIssued
+            }
+            Some(ResultOrigin::SameService | ResultOrigin::AnyResult) => OriginClass::FoundElsewhere,
+            None => found,
+        }
+    }
+
+    fn trusts(&self, source: &PlannedStep, body: &Value, value: &Value) -> bool {
+        let (tool, capability) = (source.tool.as_str(), source.capability.as_str());
+        self.policy().effects.trusts(tool, capability, body, value)
+    }
+}
+
+impl StepContext<'_> {
     fn sources<'e>(&self, evidence: &'e Evidence<'_>) -> &'e Sources {
         evidence.sources.get_or_init(|| self.collect_sources(evidence.planned, evidence.fault))
     }
@@ -110,38 +149,6 @@ impl<'a> StepContext<'a> {
                 inputs.reduce(least).unwrap_or_else(|| self.origin_by_value(evidence, value, role))
             }
             _ => self.origin_by_value(evidence, value, role),
-        }
-    }
-
-    /// The origin of a value that an agent wrote after it had read data, by what it had read.
-    pub(super) fn origin_in_results(
-        &self,
-        planned: &PlannedStep,
-        (at, value, written): (&Path, Option<&Value>, Option<&Value>),
-        found: OriginClass,
-        provenance: Option<&Provenance>,
-        role: ParameterRole,
-    ) -> OriginClass {
-        if !self.is_after_data() || !matches!(found, OriginClass::FoundElsewhere | OriginClass::FoundNowhere) {
-            return found;
-        }
-        let earlier = &self.planning.earlier;
-        let (callee, parameter) = ((planned.tool.as_str(), planned.capability.as_str()), key_path(at));
-        if let (Some(Provenance::Reference { step, .. }), Some(mandate)) = (provenance, &earlier.mandate) {
-            let source = self.plan.step(step.as_str());
-            let source = source.map(|source| (source.tool.as_str(), source.capability.as_str()));
-            if source.is_some_and(|source| mandate.names_source(callee, &parameter, source)) {
-                return OriginClass::FoundIssued;
-            }
-        }
-        let known = |value: &Value| earlier.values.get(&Earlier::key(callee, &parameter, value)).copied();
-        match value.and_then(known).or_else(|| written.and_then(known)) {
-            Some(ResultOrigin::Vouched) => OriginClass::FoundIssued,
-            Some(ResultOrigin::SameService) if value.is_some_and(|value| can_be_issued(value, role)) => {
-                OriginClass::FoundIssued
-            }
-            Some(ResultOrigin::SameService | ResultOrigin::AnyResult) => OriginClass::FoundElsewhere,
-            None => found,
         }
     }
 
@@ -230,11 +237,6 @@ impl<'a> StepContext<'a> {
             visit_scalars(body, &mut |scalar| fields.push(Cow::Owned(plain_text(scalar))));
         }
         self.planning.earlier.carriers.contains(address) || carries_field(address, fields)
-    }
-
-    fn trusts(&self, source: &PlannedStep, body: &Value, value: &Value) -> bool {
-        let (tool, capability) = (source.tool.as_str(), source.capability.as_str());
-        self.policy().effects.trusts(tool, capability, body, value)
     }
 
     /// Whether a capability of the same service returned a value as a whole field.

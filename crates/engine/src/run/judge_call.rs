@@ -7,13 +7,13 @@ use reknit_mend::{CallFault, FaultOrigin};
 use reknit_plan::{INPUTS, PlannedStep, StepIndex};
 use reknit_protocol::{Object, Path, SideEffect, StepId, Value};
 
+use super::call_repair::CallRepair;
 use super::correction::{Correction, JudgedChange, changed_text};
 use super::evidence::Evidence;
 use super::knowledge::{CallJudge, Knowledge};
 use super::parameter_leaves::{Leaf, collect, compare_with_replaced, display_path, is_other_value, top_level};
 use super::planned;
 use super::repair_by_rules::facts_about;
-use super::step_machine::StepMachine;
 use super::step_run::StepRun;
 use crate::effect::AskedBy;
 use crate::gate::{
@@ -92,7 +92,7 @@ fn is_moved(leaf: &Leaf<'_>, leaves: &[Leaf<'_>]) -> bool {
     }
 }
 
-impl StepMachine<'_> {
+impl CallRepair<'_> {
     /// Asks a person about a call as it stands, with what the gate found.
     pub(super) fn ask_about_findings(&mut self, findings: &[Finding]) -> Decided {
         let step = self.step()?;
@@ -118,14 +118,15 @@ impl StepMachine<'_> {
 impl Knowledge<'_> {
     /// What the gate says about the call that a step would make next.
     pub(super) fn judge_next_call(&self, index: StepIndex) -> Decided<GateVerdict> {
-        let refusal = if self.is_avoided(index)? {
+        let (planned, step) = (planned(self.plan, index)?, self.steps.get(index)?);
+        let refusal = if self.ruled_out.avoids(planned, step) {
             "not made: an earlier call with the same arguments may have happened"
-        } else if let (true, _) = self.denied_like(index)? {
+        } else if let (true, _) = self.ruled_out.denied_like(planned, step) {
             "not made: a person denied the same call in this session"
         } else {
             return self.judge().judge_call(index);
         };
-        let class = self.side_effect(planned(self.plan, index)?);
+        let class = self.side_effect(planned);
         Ok(judge(&ProposedCall { class, refusal: Some(refusal.to_owned()), ..ProposedCall::default() }))
     }
 }

@@ -16,7 +16,7 @@ use reknit_protocol::{CallTool, CapabilityName, EffectId, Object, SideEffect, St
 
 use super::Run;
 use super::run_clock::RunClock;
-use super::state::{Account, Planning, RuledOut};
+use super::state::{Account, Planning, RuledOut, Stop};
 use super::steps::LoopLists;
 use super::steps::Steps;
 use crate::event::Started;
@@ -89,7 +89,10 @@ pub(super) struct Reports<'a> {
 /// What a second plan may do.
 #[derive(Clone, Copy)]
 pub(super) struct SecondPlan<'a> {
-    pub(super) known: Knowledge<'a>,
+    pub(super) known: StepContext<'a>,
+    pub(super) ruled_out: &'a RuledOut,
+    /// Why no new work starts.
+    pub(super) stop: Option<&'a Stop>,
 }
 
 impl Run {
@@ -142,7 +145,7 @@ impl<'a> StepContext<'a> {
 
 impl<'a> Knowledge<'a> {
     pub(super) fn second_plan(self) -> SecondPlan<'a> {
-        SecondPlan { known: self }
+        SecondPlan { known: self.context, ruled_out: self.ruled_out, stop: self.account.stop.as_ref() }
     }
 }
 

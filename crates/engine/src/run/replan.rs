@@ -185,11 +185,7 @@ impl<'a> SecondPlan<'a> {
         let by_model = self.known.started.plan.is_none() && self.known.planning.plan.is_some();
         let is_allowed = self.known.planning.replannings.len() < self.known.policy().planning.replans as usize;
         let gave_up = self.known.planning.replannings.last().is_some_and(|last| last.gave_up.is_some());
-        by_model
-            && is_allowed
-            && !gave_up
-            && self.known.account.stop.is_none()
-            && !self.known.started.targets.is_empty()
+        by_model && is_allowed && !gave_up && self.stop.is_none() && !self.known.started.targets.is_empty()
     }
 
     /// The failed and skipped steps that a second plan may replace.
@@ -250,7 +246,7 @@ impl<'a> SecondPlan<'a> {
             && !planned.controls.on_failure.keeps_dependents()
             && !step.may_have_happened(self.known.side_effect(planned), fault)
             && !fault.is_some_and(CallFault::denies_access)
-            && !self.known.is_avoided(index)?)
+            && !self.ruled_out.avoids(planned, step))
     }
 
     /// The steps whose calls do not only read and may have had an effect nobody knows.

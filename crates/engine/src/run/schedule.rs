@@ -328,7 +328,7 @@ impl StepMachine<'_> {
     fn leave_queue(&mut self) -> Decided {
         let verdict = self.known().judge_next_call(self.index)?;
         if let GateVerdict::Refuse(findings) = &verdict {
-            let (reason, is_denied) = (joined(findings), self.known().denied_like(self.index)?.0);
+            let (reason, is_denied) = (joined(findings), self.ruled_out.denied_like(self.planned()?, self.step()?).0);
             self.step_mut()?.approval.withheld |= is_denied;
             return self.set_stage(Stage::Failed { reason, fault: None });
         }
