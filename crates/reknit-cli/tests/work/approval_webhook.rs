@@ -15,11 +15,11 @@ use reknit_protocol::{Sha256, SideEffect, Value, hex};
 use crate::world::{World, assert_ended, plan, text};
 
 const SECRET: &str = "a webhook key";
-const VARIABLES: [(&str, &str); 1] = [("HOOK_KEY", SECRET)];
+pub(crate) const VARIABLES: [(&str, &str); 1] = [("HOOK_KEY", SECRET)];
 
 /// How the webhook answers.
 #[derive(Debug, Clone, Copy)]
-enum Answer {
+pub(crate) enum Answer {
     /// It only notes the question.
     Note,
     /// It fails this often, then notes the question.
@@ -40,14 +40,14 @@ enum Answer {
 }
 
 #[derive(Clone)]
-struct Webhook {
+pub(crate) struct Webhook {
     url: String,
     answer: Answer,
     received: Arc<Mutex<Vec<(HeaderMap, String)>>>,
 }
 
 impl Webhook {
-    async fn start(answer: Answer) -> Self {
+    pub(crate) async fn start(answer: Answer) -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let url = format!("http://{}/hook", listener.local_addr().expect("an address"));
         let webhook = Self { url, answer, received: Arc::default() };
@@ -56,7 +56,12 @@ impl Webhook {
         webhook
     }
 
-    fn received(&self) -> Vec<(HeaderMap, String)> {
+    /// A configuration whose section of approvals sends questions here.
+    pub(crate) fn config(&self, approvals: &str) -> String {
+        format!("{approvals}webhook = \"{}?key=url-secret\"\nwebhook-secret-env = \"HOOK_KEY\"\n", self.url)
+    }
+
+    pub(crate) fn received(&self) -> Vec<(HeaderMap, String)> {
         self.received.lock().expect("no test has panicked").clone()
     }
 }
@@ -118,10 +123,7 @@ async fn shop() -> RunningTool {
 
 /// A folder with a plan that pays, which needs approval.
 fn world(shop: &RunningTool, webhook: &Webhook) -> World {
-    let config = format!(
-        "[[approve]]\nclass = \"unsafe\"\n[approvals]\nwebhook = \"{}?key=url-secret\"\nwebhook-secret-env = \"HOOK_KEY\"\n",
-        webhook.url
-    );
+    let config = webhook.config("[[approve]]\nclass = \"unsafe\"\n[approvals]\n");
     let steps = [("pay", r#"{"amount": 150, "password": "hunter22"}"#)];
     World::new().configured(&[shop], &config).file("plan.json", &plan(&steps))
 }

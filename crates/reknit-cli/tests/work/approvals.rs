@@ -149,8 +149,8 @@ async fn approve_fails_if_the_run_does_not_wait() {
     world.reknit(&["run", "--answer", "template", "ask.json"]);
     assert_refused(
         &world.reknit(&["runs", "approve", "last"]),
-        "run `RUN` does not wait for approval",
-        "see its status with `reknit runs show RUN`",
+        "run `RUN` has ended (complete)",
+        "see its result with `reknit runs show RUN`",
     );
 }
 

@@ -153,6 +153,7 @@ async fn run(arguments: &DecideArguments, choice: Choice) -> Result<ExitCode, Fa
     let (chosen, others): (Vec<ApprovalRequest>, Vec<ApprovalRequest>) =
         approvals.into_iter().partition(|approval| step.is_none_or(|step| step == approval.ask.step.as_str()));
     if chosen.is_empty() {
+        operations::unended(&journal, &run).await?;
         let steps: Vec<&str> = others.iter().map(|approval| approval.ask.step.as_str()).collect();
         return Err(match step {
             Some(step) if !steps.is_empty() => Failure::usage(
