@@ -1,12 +1,13 @@
 //! Random answers of models that write calls in any way: what a client gets differs from what the model wrote only if a change is
 //! recorded, which the gateway puts into its headers.
-#![cfg(test)]
-#![expect(clippy::expect_used, reason = "a test that panics has failed, and says where")]
+#![expect(clippy::expect_used, clippy::indexing_slicing, reason = "a test that panics has failed, and says where")]
 
 #[path = "../../engine/tests/run/random_worlds/choice_tape.rs"]
 mod choice_tape;
 #[path = "../../engine/tests/run/many_worlds.rs"]
 mod many_worlds;
+
+use std::fmt::Write as _;
 
 use choice_tape::ChoiceTape;
 use many_worlds::{play_asked_worlds, play_worlds};
@@ -61,7 +62,7 @@ fn play(seed: u64) -> [usize; 2] {
     };
     let tools = vec![tool("bank__pay", tape.pick_text(&SCHEMAS)), tool("bank__read", "{}")];
     let request = ModelRequest::new(vec![Message::user("Pay ann 5.")], 100).with_tools(tools, ToolChoice::Auto);
-    let written: Vec<(String, String)> = (0..1 + tape.below(2))
+    let written: Vec<(String, String)> = (0..=tape.below(2))
         .map(|_| {
             let names = ["bank__pay", "bank__pay", "bank__read", "bankPay", "functions.bank__pay", "bank.pay", "fly"];
             (tape.pick_text(&names).to_owned(), arguments(tape))
@@ -71,7 +72,8 @@ fn play(seed: u64) -> [usize; 2] {
     let mut answer = ModelAnswer::complete("", "m", Usage::reported(1, 1));
     for (number, (name, arguments)) in written.iter().enumerate() {
         if is_text {
-            answer.text += &format!("<tool_call>{{\"name\": \"{name}\", \"arguments\": {arguments}}}</tool_call>\n");
+            writeln!(answer.text, r#"<tool_call>{{"name": "{name}", "arguments": {arguments}}}</tool_call>"#)
+                .expect("a text takes any line");
         } else {
             answer.tool_calls.push(ToolCall::new(format!("id_{number}"), name.as_str(), arguments.as_str()));
         }
