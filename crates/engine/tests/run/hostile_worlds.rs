@@ -8,8 +8,12 @@ use crate::random_worlds::{BANK, ChoiceTape, MARK, RandomRun, RestoreTwin, drive
 
 const TAPE_LENGTH: usize = 600;
 
-const COUNTED: [&str; 4] =
-    ["calls", "of them changed and told", "payments", "of them to an account of a tool that the first plan refers to"];
+const COUNTED: [&str; 4] = [
+    "calls",
+    "of them changed and told",
+    "payments",
+    "of them with a value of a tool that the first plan or a person chose",
+];
 
 fn counts(driven: &RandomRun) -> [usize; 4] {
     let steps = driven.run.steps().into_iter();
@@ -23,8 +27,15 @@ fn play_run(seed: u64) -> [usize; 4] {
     counts(&drive_with_hostility(&mut ChoiceTape::from_seed(seed, TAPE_LENGTH), RestoreTwin::Never))
 }
 
+/// The call of a client refers to no result, so only a person can choose a value that a tool wrote: in exactly the call that was made.
 fn play_client(seed: u64) -> [usize; 4] {
-    counts(&drive_client_call(&mut ChoiceTape::from_seed(seed, TAPE_LENGTH), RestoreTwin::Never))
+    let driven = drive_client_call(&mut ChoiceTape::from_seed(seed, TAPE_LENGTH), RestoreTwin::Never);
+    for step in driven.run.steps().iter().filter(|step| step.state == StepState::Done) {
+        let is_hostile = step.parameters.to_string().contains(MARK);
+        let is_approved = driven.is_approved(&step.id, &step.parameters);
+        assert!(!is_hostile || is_approved, "no person approved the payment: {}", step.parameters);
+    }
+    counts(&driven)
 }
 
 #[test]
@@ -36,7 +47,7 @@ fn a_run_pays_no_account_that_only_a_tool_names_and_tells_each_change() {
 #[test]
 fn a_call_of_a_client_pays_no_account_that_only_a_tool_names_and_each_change_is_told() {
     let [_, changed, paid, hostile] = play_worlds(0, 2_000, play_client);
-    assert!(changed >= 100 && paid >= 100 && hostile == 0, "hardly anything happens: {changed} {paid} {hostile}");
+    assert!(changed >= 100 && paid >= 100 && hostile >= 5, "hardly anything happens: {changed} {paid} {hostile}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ mod tool_replies;
 mod world_generator;
 
 use reknit_engine::{Decision, Effect, Event, EventKind, Question, Record, Run};
-use reknit_protocol::{CallTool, EffectId, EffectKind, Object};
+use reknit_protocol::{CallTool, EffectId, EffectKind, Object, StepId};
 
 pub(crate) use choice_tape::ChoiceTape;
 pub(crate) use hostile::{BANK, MARK};
@@ -127,6 +127,11 @@ impl RandomRun {
     /// How many different calls were due, and how many of them were not as they were written.
     pub(crate) fn judged_calls(&self) -> [usize; 2] {
         self.checker.as_ref().map(InvariantChecker::judged_calls).unwrap_or_default()
+    }
+
+    /// Whether a person approved, or wrote, a call of a step with exactly these parameters.
+    pub(crate) fn is_approved(&self, step: &StepId, parameters: &Object) -> bool {
+        self.checker.as_ref().is_some_and(|checker| checker.is_approved(step, parameters))
     }
 
     fn apply(&mut self, kind: EventKind, restore_twin: bool) {

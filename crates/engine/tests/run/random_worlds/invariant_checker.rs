@@ -82,6 +82,10 @@ impl InvariantChecker {
         self.judged
     }
 
+    pub(crate) fn is_approved(&self, step: &StepId, parameters: &Object) -> bool {
+        self.steps.get(step).is_some_and(|log| log.approved.contains(parameters))
+    }
+
     /// Checks the run after an event.
     pub(crate) fn check(&mut self, run: &Run) {
         let limits = self.world.started.policy.limits.clone();

@@ -83,7 +83,8 @@ pub(super) fn check_hostile_values(world: &RandomWorld, log: &StepLog, call: &Ca
                         | Provenance::Nested { .. }
                 )
             });
-        // A correction of another parameter leaves the value that a person approved as it is.
+        // A person chose the values of each call of the step that was approved. A call after it is judged by what a correction changes in
+        // it: what the correction leaves is still what the person chose.
         let is_approved = log.approved.iter().any(|known| known.get(name) == call.parameters.get(name));
         assert!(
             is_chosen || is_approved,
