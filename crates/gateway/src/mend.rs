@@ -7,7 +7,7 @@ use reknit_protocol::spelling::{are_alike, nearest};
 use reknit_protocol::{SideEffect, Value};
 use reknit_salvage::{
     CallArguments, Fix, Schema, TextCall, TextCallContext, TextCallForm, TextCallVerdict, calls_in_text,
-    conflicting_keys, describe_fixes, fit, read_parameters, text_call_verdict,
+    conflicting_keys, describe_fixes, fit, read_arguments, read_parameters, text_call_verdict,
 };
 
 use crate::output::read_output;
@@ -295,7 +295,10 @@ fn mend_arguments(
     let value = if let Some(value) = parsed {
         value
     } else {
-        let CallArguments { parameters, fixes } = read_parameters(&call.arguments)?;
+        let CallArguments { parameters, fixes } = match &schema {
+            Some(schema) => read_arguments(&call.arguments, schema)?,
+            None => read_parameters(&call.arguments)?,
+        };
         if let Some(key) = conflicting_keys(&fixes).next() {
             let why = format!("the arguments of `{}` have `{key}` several times, with different values", call.name);
             doubts.push(why);

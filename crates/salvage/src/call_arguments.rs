@@ -2,8 +2,9 @@
 
 use reknit_protocol::{Object, Path, Value, shorten};
 
+use crate::repair::notation::read_unfitted;
 use crate::repair::read::complete_reading;
-use crate::{Fix, FixKind};
+use crate::{Fix, FixKind, Schema, fit};
 
 /// The arguments of a tool call.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -38,6 +39,22 @@ pub fn read_parameters(text: &str) -> Result<CallArguments, String> {
     let kind = value.kind();
     let parameters = Object::try_from(value).map_err(|_| format!("{} is no object", kind.with_article()))?;
     Ok(CallArguments { parameters, fixes })
+}
+
+/// Reads the arguments of a call to a tool with this schema: as [`read_parameters`], and where that finds none that fit, in another
+/// notation than JSON, such as `city=Bern` on lines. The values are as the text has them: [`fit`](crate::fit()) makes them fit.
+pub fn read_arguments(text: &str, schema: &Schema) -> Result<CallArguments, String> {
+    let read = read_parameters(text);
+    let fits = |parameters: &Object| fit(Value::Object(parameters.clone()), schema).is_ok();
+    if read.as_ref().is_ok_and(|read| fits(&read.parameters)) {
+        return read;
+    }
+    match read_unfitted(text, schema) {
+        Some((Value::Object(parameters), fix)) if fits(&parameters) => {
+            Ok(CallArguments { parameters, fixes: vec![fix] })
+        }
+        _ => read,
+    }
 }
 
 /// The object that is the only item of a list; the list itself if it is another one.

@@ -128,6 +128,8 @@ fix_kinds! {
     NumberInString(1, "number_in_string", "converted a string to a number"),
     /// For example `1.234,56`, `1'234`, `twenty-one`, `5n`.
     NumberNotation(2, "number_notation", "read a number in another notation"),
+    /// For example `high<|im_end|>`, `[5]`, `days: 3` for `days`.
+    Decoration(3, "decoration", "dropped marks, tokens or its own name around a value"),
     BooleanFromWord(2, "boolean_from_word", "converted a word, 0 or 1 to a boolean"),
     DoubleEncoding(2, "double_encoding", "decoded JSON inside a string"),
     ScalarForArray(3, "scalar_for_array", "wrapped a single value in an array"),
@@ -138,6 +140,8 @@ fix_kinds! {
     ValueLayer(3, "value_layer", "took the value out of a layer around it"),
     /// For example `[{"name": "city", "value": "Bern"}]`.
     NamedValues(3, "named_values", "converted a list of names and values to an object"),
+    /// For example `{"address.city": "Bern"}` for `{"address": {"city": "Bern"}}`.
+    NestedKeys(4, "nested_keys", "put entries into the object to which they belong"),
     NumberedKeys(3, "numbered_keys", "converted an object with numbered keys to an array"),
     /// Changed an `enum` or `const` value to the spelling of the schema.
     EnumSpelling(2, "enum_spelling", "changed a value to an allowed spelling"),

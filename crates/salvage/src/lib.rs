@@ -53,7 +53,7 @@ mod text_call_verdict;
 mod text_calls;
 mod text_position;
 
-pub use call_arguments::{CallArguments, describe_fixes, read_parameters};
+pub use call_arguments::{CallArguments, describe_fixes, read_arguments, read_parameters};
 pub use fix::{Fix, FixKind, conflicting_keys};
 pub use repair::fit::{FittedValue, fit, write_plain_integers};
 pub use repair::fit_error::FitError;

@@ -4,6 +4,6 @@
 
 pub(crate) mod fit;
 pub(crate) mod fit_error;
-mod notation;
+pub(crate) mod notation;
 pub(crate) mod read;
 pub(crate) mod read_as;

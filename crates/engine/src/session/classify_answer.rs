@@ -3,8 +3,9 @@
 use reknit_model_api::{FinishReason, Message, ModelAnswer, ToolCall};
 use reknit_protocol::{Object, SideEffect, Value};
 use reknit_salvage::{
-    CallArguments, Fix, TextCall, TextCallContext, TextCallForm, TextCallVerdict, calls_in_text, complete_reading,
-    conflicting_keys, describe_fixes, read_parameters, text_call_verdict, without_reasoning,
+    CallArguments, Fix, Schema, TextCall, TextCallContext, TextCallForm, TextCallVerdict, calls_in_text,
+    complete_reading, conflicting_keys, describe_fixes, read_arguments, read_parameters, text_call_verdict,
+    without_reasoning,
 };
 
 use super::call::{Call, Callee};
@@ -205,7 +206,7 @@ impl AnswerClassifier<'_> {
                 // The notice of the final turn says that only the report is allowed.
                 classified.dropped.push((call.name.clone(), DropReason::NotPermitted));
             }
-            ToolLookup::Found(tool) => match read_call(call, in_text, tool) {
+            ToolLookup::Found(tool) => match read_call(call, in_text, tool, self.toolbox.schema_of(&tool.name)) {
                 Ok((mut parameters, fixes)) => {
                     let changes = changes(call, in_text, &tool.name, &fixes);
                     let readable = with_readable_arguments(call, &parameters);
@@ -295,8 +296,19 @@ impl AnswerClassifier<'_> {
 
 /// The parameters of a call, and what was changed to read them. A key that has two different values is an error for a tool that changes
 /// something: which value is meant is not known.
-fn read_call(call: &ToolCall, in_text: Option<&TextCall>, tool: &NamedTool) -> Result<(Object, Vec<Fix>), String> {
-    let CallArguments { mut parameters, mut fixes } = read_parameters(&call.arguments)?;
+fn read_call(
+    call: &ToolCall,
+    in_text: Option<&TextCall>,
+    tool: &NamedTool,
+    schema: Option<&Value>,
+) -> Result<(Object, Vec<Fix>), String> {
+    let CallArguments { mut parameters, mut fixes } = read_parameters(&call.arguments).or_else(|why| {
+        // The arguments may be in another notation than JSON.
+        match schema.and_then(|schema| Schema::compile(schema).ok()) {
+            Some(schema) => read_arguments(&call.arguments, &schema),
+            None => Err(why),
+        }
+    })?;
     // A plan in a text has calls, whose text is read as that of any other call.
     if tool.callee == Callee::Plan
         && let Some(Value::String(text)) = parameters.get("plan")

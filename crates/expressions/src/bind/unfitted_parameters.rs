@@ -130,6 +130,9 @@ impl UnfittedParameters {
                     self.open_envelope(&fitted.value);
                 }
                 self.rename(&fitted.fixes);
+                if fitted.fixes.iter().any(|fix| fix.kind == FixKind::NestedKeys && fix.path.is_root()) {
+                    self.join_flat_entries(&fitted.value);
+                }
                 self.changes.extend(fitted.fixes.into_iter().map(ValueChange::from));
                 self.set_parameters(fitted.value);
                 let parameters = &self.parameters;
@@ -154,6 +157,20 @@ impl UnfittedParameters {
         }
     }
 
+    /// Gives the parameters that were made of flat entries, `address.city`, the provenance of these: of one that is not literal, if
+    /// there is any.
+    fn join_flat_entries(&mut self, fitted: &Value) {
+        let Value::Object(fitted) = fitted else { return };
+        let is_flat = |(name, _): &&(String, Provenance)| !fitted.contains_key(name);
+        let mut origins = self.provenance.iter().filter(is_flat).map(|(_, origin)| origin);
+        let origin = origins.find(|origin| **origin != Provenance::Literal).cloned().unwrap_or(Provenance::Literal);
+        for name in fitted.keys() {
+            if self.provenance.iter().all(|(known, _)| known != name) {
+                self.provenance.push((name.to_owned(), origin.clone()));
+            }
+        }
+    }
+
     fn rename(&mut self, fixes: &[Fix]) {
         for fix in fixes.iter().filter(|fix| matches!(fix.kind, FixKind::KeySpelling | FixKind::KeyTypo)) {
             let [Segment::Key(name)] = fix.path.segments() else { continue };
@@ -169,7 +186,7 @@ impl UnfittedParameters {
 }
 
 fn is_envelope(fix: &Fix) -> bool {
-    matches!(fix.kind, FixKind::Envelope | FixKind::NamedValues)
+    fix.path.is_root() && matches!(fix.kind, FixKind::Envelope | FixKind::NamedValues)
 }
 
 /// The provenance of a value in a list of names and values, where no path says which value is whose: that of any value that is

@@ -160,7 +160,7 @@ fn choose(text: &str, body: &str, yes_no: YesNoWords, finish: Finish<'_>) -> Res
             Err(misfit) => first_misfit = first_misfit.or(Some(misfit)),
         }
     }
-    if let Some(best) = lowest_penalty(readings)? {
+    if let Some(best) = lowest_penalty(readings, yes_no)? {
         return Ok(best);
     }
     if let Some(candidate) = bare_text {
@@ -176,11 +176,20 @@ fn choose(text: &str, body: &str, yes_no: YesNoWords, finish: Finish<'_>) -> Res
 }
 
 /// The reading with the lowest penalty. Two different values with that penalty are ambiguous.
-fn lowest_penalty(mut readings: Vec<Reading>) -> Result<Option<Reading>, ReadTextError> {
-    readings.sort_by_key(Reading::total_penalty);
+///
+/// Where a schema decides, a value in the middle of a sentence fits as well as one behind a colon: neither is dropped for the other.
+fn lowest_penalty(mut readings: Vec<Reading>, yes_no: YesNoWords) -> Result<Option<Reading>, ReadTextError> {
+    let penalty = |reading: &Reading| match yes_no {
+        YesNoWords::AsBoolean => reading.total_penalty(),
+        YesNoWords::AsText => {
+            let is_mention = reading.fixes.iter().any(|fix| fix.kind == FixKind::Mention);
+            reading.total_penalty() - u64::from(if is_mention { FixKind::Mention.penalty() } else { 0 })
+        }
+    };
+    readings.sort_by_key(penalty);
     let mut readings = readings.into_iter();
     let Some(first) = readings.next() else { return Ok(None) };
-    match readings.find(|other| other.total_penalty() == first.total_penalty() && other.value != first.value) {
+    match readings.find(|other| penalty(other) == penalty(&first) && other.value != first.value) {
         None => Ok(Some(first)),
         Some(second) => Err(ReadTextError::Ambiguous { first: Box::new(first), second: Box::new(second) }),
     }

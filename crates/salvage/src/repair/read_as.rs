@@ -2,8 +2,8 @@
 
 use super::fit::fit_with;
 use super::fit_error::FitError;
-use super::notation::read_notation;
-use super::read::{Candidate, ReadOptions, ReadTextError, Reading, YesNoWords, read_with};
+use super::notation::read_unfitted;
+use super::read::{Candidate, Completeness, ReadOptions, ReadTextError, Reading, YesNoWords, read_with};
 use crate::schema::{FitProblem, FitProblemKind};
 use crate::{Fix, Schema};
 use reknit_protocol::Value;
@@ -16,6 +16,16 @@ use reknit_protocol::Value;
 pub fn read_as(text: &str, schema: &Schema) -> Result<Reading, ReadTextError> {
     let reading = read_with(text, &ReadOptions::default(), YesNoWords::AsText, &|candidate| finish(candidate, schema));
     reading.or_else(|error| read_notation(text, schema).and_then(Result::ok).ok_or(error))
+}
+
+/// Reads the arguments of a call in another notation than JSON. `None` if the text is none, or leaves a doubt.
+fn read_notation(text: &str, schema: &Schema) -> Option<Result<Reading, FitError>> {
+    let (value, fix) = read_unfitted(text, schema)?;
+    let fitted = fit_with(value, schema, &[]).map(|(value, fixes, expressions)| {
+        let fixes = std::iter::once(fix).chain(fixes.into_vec()).collect();
+        Reading { value, fixes, completeness: Completeness::Complete, expressions }
+    });
+    Some(fitted)
 }
 
 fn finish(candidate: Candidate, schema: &Schema) -> Result<Reading, FitError> {

@@ -97,7 +97,9 @@ impl Spellings {
             folded.or_else(|| self.plain_texts.get(&without_diacritics(&form).unwrap_or(form)).copied())
         };
         let sentence = text.strip_suffix(['.', '。']).unwrap_or(text);
-        find(sentence).or_else(|| find(without_qualifier(sentence)?)).flatten()
+        // `pre.production` is `pre_production`, and `production` only if there is no such value.
+        let joined = || sentence.contains('.').then(|| find(&sentence.replace('.', "_"))).flatten();
+        find(sentence).or_else(joined).or_else(|| find(without_qualifier(sentence)?)).flatten()
     }
 }
 

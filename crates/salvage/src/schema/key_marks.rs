@@ -1,6 +1,8 @@
-//! Marks that models write around keys: `*name`, `$name`, `name:`, `count:int`, `name (string)`, `arguments.name`.
+//! Marks that models write around keys: `*name`, `$name`, `name:`, `count:int`, `name (string)`, `arguments.name`, `1. name`.
 
 use reknit_protocol::spelling::folded;
+
+use super::parse_scalar::{is_invisible, narrow_form, without_tokens};
 
 /// The keys under which models put the arguments of a call, folded.
 pub(crate) const ARGUMENT_KEYS: [&str; 8] =
@@ -11,16 +13,25 @@ const TYPE_WORDS: &str = "str string text int integer float number double bool b
 
 /// The key without the marks around it; `None` if it has none.
 pub(crate) fn without_marks(key: &str) -> Option<String> {
-    let visible: String = key.chars().filter(|c| !is_invisible(*c)).collect();
+    let visible: String = key.chars().filter(|c| !is_invisible(*c) && !c.is_control()).map(narrow_form).collect();
+    // Markdown escapes underscores.
+    let visible = visible.replace('\\', "");
     let mut inner = without_type(visible.trim());
     inner = without_argument_layer(inner);
+    inner = without_number(inner);
     loop {
         let before = inner;
-        inner = inner.trim().trim_start_matches(['*', '$', '@']).trim_end_matches([':', '=', '*', '?']).trim();
-        inner = inner.strip_prefix("--").unwrap_or(inner);
-        for quote in ['"', '\'', '`'] {
-            inner = inner.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote)).unwrap_or(inner);
+        inner = without_argument_tag(without_tokens(inner));
+        inner =
+            inner.trim().trim_start_matches(['*', '$', '@', '/']).trim_end_matches([':', '=', '*', '?', '!']).trim();
+        inner = ["--", "#/", "./"].iter().find_map(|mark| inner.strip_prefix(mark)).unwrap_or(inner);
+        inner = ["<|"].iter().find_map(|mark| inner.strip_prefix(mark)).unwrap_or(inner);
+        inner = inner.strip_suffix("|>").unwrap_or(inner);
+        for (open, close) in PAIRS {
+            inner = inner.strip_prefix(open).and_then(|rest| rest.strip_suffix(close)).unwrap_or(inner);
         }
+        // A quote of which the other one is missing.
+        inner = inner.strip_prefix('"').filter(|rest| !rest.contains('"')).unwrap_or(inner);
         if inner == before {
             break;
         }
@@ -28,8 +39,44 @@ pub(crate) fn without_marks(key: &str) -> Option<String> {
     (!inner.is_empty() && inner != key).then(|| inner.to_owned())
 }
 
-fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{ad}') || c.is_control()
+/// Pairs of marks around a key.
+const PAIRS: [(char, char); 11] = [
+    ('"', '"'),
+    ('\'', '\''),
+    ('`', '`'),
+    ('“', '”'),
+    ('”', '”'),
+    ('‘', '’'),
+    ('「', '」'),
+    ('[', ']'),
+    ('{', '}'),
+    ('<', '>'),
+    ('%', '%'),
+];
+
+/// `name` of `1. name` and `(1) name`.
+fn without_number(key: &str) -> &str {
+    let rest = key.strip_prefix('(').unwrap_or(key);
+    let name = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+    let name = if name.len() < rest.len() { name.strip_prefix([')', '.']) } else { None };
+    name.and_then(|name| name.strip_prefix(' ')).unwrap_or(key)
+}
+
+/// `name` of `name</arg_key>` and `<arg_key>name`.
+fn without_argument_tag(key: &str) -> &str {
+    let is_tag = |tag: &str| tag.ends_with("arg_key") || matches!(tag, "parameter" | "key");
+    let end = |key: &'_ str| {
+        key.strip_suffix('>').and_then(|rest| rest.rsplit_once("</")).is_some_and(|(_, tag)| is_tag(tag))
+    };
+    if end(key)
+        && let Some((name, _)) = key.rsplit_once("</")
+    {
+        return name;
+    }
+    match key.strip_prefix('<').and_then(|rest| rest.split_once('>')) {
+        Some((tag, name)) if is_tag(tag.trim_start_matches('/')) && !name.is_empty() => name,
+        _ => key,
+    }
 }
 
 /// The key without its type: `count:int`, `name (string, optional)`.
@@ -70,6 +117,18 @@ mod tests {
             ("args['name']", Some("name")),
             ("$.name", Some("name")),
             ("\u{200b}na\u{200b}me", Some("name")),
+            ("file\\_name", Some("file_name")),
+            ("1. name", Some("name")),
+            ("(2) name", Some("name")),
+            ("[name]", Some("name")),
+            ("“name”", Some("name")),
+            ("#/name", Some("name")),
+            ("name<|im_end|>", Some("name")),
+            ("name</arg_key>", Some("name")),
+            ("ｎａｍｅ", Some("name")),
+            ("!name", None),
+            ("name>", None),
+            ("10 names", None),
             ("name", None),
             ("weight (kg)", None),
             ("filter.name", None),

@@ -1,8 +1,10 @@
 //! Parsing numbers, booleans and null from whole strings.
 
+mod decoration;
 mod number_notation;
 mod number_words;
 
+pub(crate) use decoration::{is_invisible, narrow_form, without_decoration, without_tokens};
 pub(crate) use number_notation::number_in_other_notation;
 
 use reknit_protocol::Number;
@@ -60,9 +62,26 @@ pub(crate) fn without_separators(text: &str, separator: char) -> Option<String> 
     }
     let mut groups = whole.strip_prefix('-').unwrap_or(whole).split(separator);
     let first = groups.next()?;
+    let others: Vec<&str> = groups.collect();
     let is_first_valid = is_digits(first) && first.len() <= 3;
-    let are_others_valid = groups.all(|group| is_digits(group) && group.len() == 3);
-    (is_first_valid && are_others_valid).then(|| text.replace(separator, ""))
+    let are_groups = others.iter().all(|group| is_digits(group) && group.len() == 3);
+    let is_valid = is_first_valid && (are_groups || (separator == ',' && are_indian_groups(first, &others)));
+    is_valid.then(|| text.replace(separator, ""))
+}
+
+/// Whether the groups are those of India: `12,34,567`.
+fn are_indian_groups(first: &str, others: &[&str]) -> bool {
+    let Some((last, middle)) = others.split_last() else { return false };
+    let are_pairs = middle.iter().all(|group| is_digits(group) && group.len() == 2);
+    first.len() <= 2 && !first.starts_with('0') && !middle.is_empty() && are_pairs && is_digits(last) && last.len() == 3
+}
+
+/// Whether a comma of the number may be a decimal comma as well as one between groups: `87,344` may be 87.344.
+pub(crate) fn may_have_decimal_comma(text: &str) -> bool {
+    let text = strip_marks(text);
+    let Some((whole, fraction)) = text.strip_prefix(['-', '+']).unwrap_or(text).split_once(',') else { return false };
+    // No program writes 1 as `1,000`.
+    fraction.len() == 3 && is_digits(whole) && is_digits(fraction) && !fraction.ends_with('0')
 }
 
 fn is_digits(text: &str) -> bool {
@@ -71,14 +90,14 @@ fn is_digits(text: &str) -> bool {
 
 /// Parses a boolean or a yes-or-no word.
 pub(crate) fn boolean(text: &str) -> Option<bool> {
-    const YES: &str = "true yes on y t 1 enabled oui ja si sí sim";
-    const NO: &str = "false no off n f 0 disabled non nein não";
+    const YES: &str = "true yes on y t 1 1.0 enabled oui ja si sí sim 是 はい 예 ✓ ✔ ✅ ☑ [x] .true. #t #true $true";
+    const NO: &str = "false no off n f 0 0.0 disabled non nein não 否 いいえ 아니요 ✗ ✘ ❌ ☐ .false. #f #false $false";
     let word = strip_marks(text).to_lowercase();
     let is = |words: &str| words.split(' ').any(|candidate| candidate == word);
     if is(YES) {
         return Some(true);
     }
-    is(NO).then_some(false)
+    (is(NO) || word == "[ ]").then_some(false)
 }
 
 pub(crate) fn boolean_from_number(number: &Number) -> Option<bool> {

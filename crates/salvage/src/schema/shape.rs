@@ -90,15 +90,30 @@ impl ObjectShape {
     pub(crate) fn name_by_form(&self, key: &str) -> Option<&str> {
         let names = self.names_by_spelling()?;
         let unmarked = without_marks(key);
-        let form = folded(unmarked.as_deref().unwrap_or(key));
+        let key = unmarked.as_deref().unwrap_or(key);
+        let form = folded(key);
         if unmarked.is_some()
             && let Some(name) = names.get(&form)
         {
             return name.as_deref();
         }
+        if let Some(name) = self.joined_words(key).and_then(|form| names.get(&form)) {
+            return name.as_deref();
+        }
         let mut found = other_numbers(&form).filter_map(|form| names.get(&form));
         let first = found.next()?.as_deref()?;
-        found.all(|other| other.as_deref() == Some(first)).then_some(first)
+        // `user_id` is none of `user_ids` and `user_idx`.
+        let is_only = || names.keys().filter(|name| name.len() > form.len() && name.starts_with(&form)).count() < 2;
+        (found.all(|other| other.as_deref() == Some(first)) && is_only()).then_some(first)
+    }
+
+    /// The folded form of a key with points or slashes between its words, `file.path`. `None` if the first word is a property, in
+    /// which the others may be.
+    fn joined_words(&self, key: &str) -> Option<String> {
+        let (first, _) = key.split_once(['.', '/'])?;
+        let is_path = self.is_spelling(first) || key.contains(['[', ']']);
+        // Where other keys are allowed, such a key may be one of them.
+        (self.is_closed && !is_path).then(|| folded(&key.replace(['.', '/'], "_")))
     }
 
     /// The only property from which `key` differs by one typo.

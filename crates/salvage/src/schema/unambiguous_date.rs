@@ -2,6 +2,8 @@
 
 use reknit_protocol::{days_since_epoch, timestamp_text};
 
+use super::parse_scalar::narrow_form;
+
 /// A date that can be read in one way only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnambiguousDate {
@@ -45,10 +47,19 @@ impl UnambiguousDate {
             return Self::from_digits(text);
         }
         let text = text.strip_suffix(['日', '일']).unwrap_or(text);
-        let is_separator = |c: char| matches!(c, '-' | '/' | '.' | ' ' | ',' | '年' | '月' | '년' | '월');
+        let is_separator =
+            |c: char| is_dash(c) || matches!(c, '_' | '/' | '.' | ' ' | ',' | '(' | ')' | '年' | '月' | '년' | '월');
+        let text: String = text.chars().map(narrow_form).collect();
         let mut pieces: Vec<&str> = text.split(is_separator).filter(|piece| !piece.is_empty()).collect();
-        let weekday = pieces.first().and_then(|first| position(WEEKDAYS, first));
+        let mut weekday = pieces.first().and_then(|first| position(WEEKDAYS, first));
         if weekday.is_some() {
+            pieces.remove(0);
+        } else if let Some(day) = pieces.last().and_then(|last| position(WEEKDAYS, last)) {
+            // `2026-03-05 (Thursday)`
+            weekday = Some(day);
+            pieces.pop();
+        }
+        if pieces.first().is_some_and(|first| first.eq_ignore_ascii_case("the")) {
             pieces.remove(0);
         }
         // `5th of March 2026`, `5 de marzo de 2026`
@@ -152,14 +163,28 @@ fn begins_with_clock(text: &str) -> bool {
 /// The date of a text without a time. Midnight can be dropped; any other time would be lost.
 fn date_without_time(text: &str) -> Option<UnambiguousDate> {
     let text = text.trim();
-    let midnight = ["T00:00:00Z", "T00:00:00", " 00:00:00Z", " 00:00:00"];
-    let text = midnight.iter().find_map(|suffix| text.strip_suffix(suffix)).unwrap_or(text);
-    UnambiguousDate::parse(text)
+    UnambiguousDate::parse(without_midnight(text).unwrap_or(text))
+}
+
+/// The date before `T00:00:00.000Z`, ` 00:00` or ` 00:00:00 GMT`.
+fn without_midnight(text: &str) -> Option<&str> {
+    let (date, time) = text.split_at_checked(text.find("00:00").filter(|at| *at > 0)?)?;
+    let date = date.strip_suffix(['T', 't', ' '])?;
+    let end = time.find(|c: char| !matches!(c, '0' | ':' | '.')).unwrap_or(time.len());
+    let (clock, offset) = time.split_at(end);
+    let offset = offset.trim();
+    let is_utc = offset.is_empty() || matches!(offset_of(offset).as_deref(), Some("Z" | "+00:00"));
+    (clock_time(clock).is_some() && is_utc).then_some(date)
 }
 
 /// A date with a time and an offset. An offset is never added, because nobody knows which one is meant.
 fn date_and_time(text: &str) -> Option<String> {
     let text = text.trim();
+    // `2026-03-05T10:30:00Z[UTC]`, as Java writes it.
+    let text = text.strip_suffix(']').and_then(|rest| rest.rsplit_once('[')).map_or(text, |(time, _)| time);
+    if let Some(compact) = compact_time(text) {
+        return Some(compact);
+    }
     let colon = text.find(':')?;
     let hour = text.get(..colon)?.trim_end_matches(|c: char| c.is_ascii_digit());
     let (date, time) = text.split_at(hour.len());
@@ -167,7 +192,41 @@ fn date_and_time(text: &str) -> Option<String> {
     let date = UnambiguousDate::parse(date.strip_suffix(" at").unwrap_or(date))?;
     let end = time.find(|c: char| !c.is_ascii_digit() && !matches!(c, ':' | '.')).unwrap_or(time.len());
     let (clock, offset) = time.split_at(end);
-    Some(format!("{date}T{}{}", clock_time(clock)?, offset_of(offset.trim())?))
+    let offset = offset.trim();
+    let (clock, offset) = match meridiem(offset) {
+        Some((is_afternoon, offset)) => (clock_of_half(&clock_time(clock)?, is_afternoon)?, offset),
+        None => (clock_time(clock)?, offset),
+    };
+    Some(format!("{date}T{clock}{}", offset_of(offset)?))
+}
+
+/// `20260305T103000Z`
+fn compact_time(text: &str) -> Option<String> {
+    let (date, time) = text.split_once('T').filter(|(date, _)| date.len() == 8)?;
+    let date = UnambiguousDate::parse(date)?;
+    let (clock, offset) =
+        time.split_at_checked(6).filter(|(clock, _)| clock.bytes().all(|byte| byte.is_ascii_digit()))?;
+    let clock = format!("{}:{}:{}", &clock[..2], &clock[2..4], &clock[4..]);
+    Some(format!("{date}T{}{}", clock_time(&clock)?, offset_of(offset)?))
+}
+
+/// Whether a time is in the afternoon, if a word behind it says so, and what follows the word.
+fn meridiem(text: &str) -> Option<(bool, &str)> {
+    let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
+    let is_afternoon = match word.to_ascii_lowercase().as_str() {
+        "am" | "a.m." => false,
+        "pm" | "p.m." => true,
+        _ => return None,
+    };
+    Some((is_afternoon, rest.trim()))
+}
+
+/// The time of a clock of twelve hours.
+fn clock_of_half(clock: &str, is_afternoon: bool) -> Option<String> {
+    let (hour, rest) = clock.split_once(':')?;
+    let hour = hour.parse::<u8>().ok().filter(|hour| (1..=12).contains(hour))?;
+    let hour = hour % 12 + if is_afternoon { 12 } else { 0 };
+    Some(format!("{hour:02}:{rest}"))
 }
 
 /// `10:30`, `9:05:07` or `10:30:00.25` with hours of two digits and with seconds.
@@ -190,6 +249,10 @@ fn offset_of(text: &str) -> Option<String> {
     let are_digits = matches!(digits.len(), 2 | 4) && digits.bytes().all(|byte| byte.is_ascii_digit());
     let minutes = digits.get(2..4).unwrap_or("00");
     are_digits.then(|| format!("{sign}{}:{minutes}", digits.get(..2).unwrap_or_default()))
+}
+
+fn is_dash(c: char) -> bool {
+    matches!(c, '-' | '\u{2010}'..='\u{2015}' | '\u{2212}')
 }
 
 fn year(text: &str) -> Option<u16> {
@@ -239,6 +302,12 @@ mod tests {
             ("5 de marzo de 2026", Some("2026-03-05")),
             ("2026年3月5日", Some("2026-03-05")),
             ("Thursday, March 5, 2026", Some("2026-03-05")),
+            ("2026-03-05 (Thursday)", Some("2026-03-05")),
+            ("2026-03-05 (Friday)", None),
+            ("2026_03_05", Some("2026-03-05")),
+            ("２０２６-０３-０５", Some("2026-03-05")),
+            ("2026–03–05", Some("2026-03-05")),
+            ("the 5th of March, 2026", Some("2026-03-05")),
             ("Friday, March 5, 2026", None),
             ("25/12/2026", Some("2026-12-25")),
             ("12/25/2026", Some("2026-12-25")),
@@ -278,7 +347,13 @@ mod tests {
             ("1772700000250", Some("2026-03-05T08:40:00.250Z")),
             ("2026-03-05", None),
             ("10:30:00Z", None),
-            ("2026-03-05 10:30 PM UTC", None),
+            ("2026-03-05 10:30 PM UTC", Some("2026-03-05T22:30:00Z")),
+            ("2026-03-05 12:05 AM UTC", Some("2026-03-05T00:05:00Z")),
+            ("2026-03-05 10:30 PM", None),
+            ("2026-03-05 13:30 PM UTC", None),
+            ("20260305T103000Z", Some("2026-03-05T10:30:00Z")),
+            ("20260305T103000", None),
+            ("2026-03-05T10:30:00Z[UTC]", Some("2026-03-05T10:30:00Z")),
             ("2026-03-05 10:3 UTC", None),
             ("2026-03-05 10:30:00 Europe/Paris", None),
         ] {
@@ -288,7 +363,12 @@ mod tests {
 
     #[test]
     fn a_date_loses_no_time_but_midnight() {
-        assert_eq!(in_format("2026-03-05T00:00:00Z", "date").as_deref(), Some("2026-03-05"));
+        for midnight in ["T00:00:00Z", "T00:00:00.000Z", "T00:00:00+00:00", " 00:00", "T00:00:00", " 00:00:00 GMT"] {
+            let text = format!("2026-03-05{midnight}");
+            assert_eq!(in_format(&text, "date").as_deref(), Some("2026-03-05"), "case: {text}");
+        }
+        assert_eq!(in_format("2026-03-05T00:00:00+02:00", "date"), None);
+        assert_eq!(in_format("2026-03-05T00:00:01Z", "date"), None);
         assert_eq!(in_format("2026-03-05T10:00:00Z", "date"), None);
         assert_eq!(in_format("March 5, 2026", "time"), None);
         assert_eq!(in_format("1772668800", "date").as_deref(), Some("2026-03-05"));

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use reknit_protocol::{Path, Value};
-use reknit_salvage::{PartialReading, PartialState, ReadOptions, ReadTextError, Reader, Schema, read};
+use reknit_salvage::{PartialReading, PartialState, ReadOptions, ReadTextError, Reader, Schema, read, read_as};
 
 use crate::laws::{damage, value};
 
@@ -183,5 +183,78 @@ proptest! {
     ) {
         let finished = push_in_chunks(&text, &lengths).finish();
         prop_assert_eq!(finished.map(|finished| finished.reading), read(&text, &ReadOptions::default()));
+    }
+}
+
+/// Texts in the notations that are read with a schema.
+const NOTATIONS: [&str; 18] = [
+    "f(path=\"/a\", days=3)",
+    "path: \"/a\", days: 3",
+    "{path = \"/a\"; days = 3}",
+    "mapOf(\"path\" to \"/a\", \"days\" to 3)",
+    "Map.of(\"path\", \"/a\", \"days\", 3)",
+    "{ f(path: \"/a\", days: 3) }",
+    "<|tool_call>call:f{path:<|\"|>/a<|\"|>,days:3}<tool_call|>",
+    "<path>/a</path><days>3</days>",
+    "<tool_call>\n<function=f>\n<parameter=path>\n/a\n</parameter>\n<parameter=days>\n3\n</parameter>\n</function>\n</tool_call>",
+    "<tool_call>f\n<arg_key>path</arg_key><arg_value>/a</arg_value>\n<arg_key>days</arg_key><arg_value>3</arg_value></tool_call>",
+    "- **path**: /a\n- days: 3",
+    "```yaml\npath: /a\ndays: 3\n```",
+    "| Key | Value |\n|---|---|\n| path | /a |\n| days | 3 |",
+    "### path\n/a\n### days\n3",
+    "f --path /a --days=3",
+    "(f :path \"/a\" :days 3)",
+    "path=%2Fa&days=3",
+    "{\"path\": \"/a\", \"days\": \"three (3)\"}",
+];
+
+#[test]
+fn a_text_in_another_notation_is_read_alike_in_chunks_wherever_it_is_cut() {
+    let schema = r#"{"type": "object", "properties": {"path": {"type": "string"}, "days": {"type": "integer"}},
+        "required": ["path", "days"], "additionalProperties": false}"#;
+    let schema = Schema::compile(&Value::parse(schema).expect("JSON")).expect("a schema");
+    for text in NOTATIONS {
+        let whole = read_as(text, &schema).unwrap_or_else(|error| panic!("{error}: {text}"));
+        assert_eq!(whole.value.to_string(), r#"{"path":"/a","days":3}"#, "{text}");
+        for (at, _) in text.char_indices() {
+            let (first, second) = text.split_at(at);
+            assert_eq!(pushed(&[first]).finish_as(&schema), read_as(first, &schema), "{first}");
+            assert_eq!(pushed(&[first, second]).finish_as(&schema).as_ref(), Ok(&whole), "{first} | {second}");
+        }
+    }
+}
+
+#[test]
+fn the_time_for_a_notation_grows_with_its_length() {
+    let schema = Schema::compile(&Value::parse(r#"{"properties": {"a": {"type": "string"}}}"#).expect("JSON"))
+        .expect("a schema");
+    let time = |text: &str| {
+        let start = std::time::Instant::now();
+        drop(read_as(text, &schema));
+        start.elapsed()
+    };
+    for (begin, part, end) in [
+        ("f(", "a=\"x\", ", ")"),
+        ("", "a: x\n", ""),
+        ("", "  - a: x\n", ""),
+        ("", "<parameter=a>x</parameter>\n", ""),
+        ("", "<a>x</a>", ""),
+        ("<a>", "<item>x</item>", "</a>"),
+        ("f ", "--a x ", ""),
+        ("", "a=x ", ""),
+        ("(f ", ":a \"x\" ", ")"),
+        ("", "a=x&", ""),
+        ("```\n", "a: x\n", "```"),
+        ("", "<|x|>", "a=1"),
+        ("", "[", ""),
+        ("", "print(", ""),
+    ] {
+        let part_of = |number: usize| part.replace('a', &format!("a{number}"));
+        let text = |parts: usize| [begin, &(0..parts).map(part_of).collect::<String>(), end].concat();
+        let (short, long) = (text(1_000), text(16_000));
+        time(&short);
+        let (short, long) = (time(&short).max(time(&short)), time(&long));
+        // Linear is 16, quadratic 256.
+        assert!(long < short * 100 + std::time::Duration::from_millis(50), "{part:?}: {short:?} and {long:?}");
     }
 }

@@ -79,8 +79,9 @@ impl PlanApplier<'_> {
                 self.record(FixKind::ListOfOne, value, only);
                 self.apply(only, plan)
             }
-            Action::TakeValue(plan) => {
-                let Some(inner) = layered_value(value) else { return value.clone() };
+            Action::TakeValue(taken) => {
+                let (name, plan) = taken.as_ref();
+                let Some(inner) = layered_value(value, name.as_deref()) else { return value.clone() };
                 self.record(FixKind::ValueLayer, value, inner);
                 self.apply(inner, plan)
             }

@@ -60,6 +60,9 @@ fn decode_tolerantly(text: &str) -> DecodedText {
 
 /// Decodes a tuple whose items are quoted strings or numbers; `(Paris, France)` is a text in parentheses.
 fn decode_tuple(text: &str, items: &str) -> DecodedText {
+    if items.trim().is_empty() {
+        return decoded_value(Value::Array(Vec::new()), vec![Fix::new(Path::root(), FixKind::Tuple, text, "")]);
+    }
     let refused = [REFUSED_REPAIRS.as_slice(), &[FixKind::BareText]].concat();
     match decode_reading(&format!("[{items}]"), &refused) {
         DecodedText::Value(decoded) if items.contains(',') => {

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use reknit_protocol::spelling::folded;
+use reknit_protocol::spelling::{are_alike, folded};
 use reknit_protocol::{Object, Path, Segment, Value};
 
 use crate::FixKind;
@@ -17,7 +17,7 @@ use crate::schema::shape::{ObjectShape, Shapes};
 const MORE_ARGUMENT_KEYS: [&str; 4] = ["actioninput", "toolargs", "toolarguments", "toolparameters"];
 
 /// The keys that may stand beside the arguments, folded: they name the call.
-const CALL_KEYS: [&str; 13] = [
+const CALL_KEYS: [&str; 19] = [
     "name",
     "tool",
     "toolname",
@@ -31,10 +31,16 @@ const CALL_KEYS: [&str; 13] = [
     "log",
     "lc",
     "index",
+    "jsonrpc",
+    "method",
+    "role",
+    "status",
+    "toolcallid",
+    "tooluseid",
 ];
 
 /// The keys under which APIs of models put a whole call, folded.
-const CALL_LAYERS: [&str; 6] = ["function", "functioncall", "toolcall", "toolcalls", "tooluse", "call"];
+const CALL_LAYERS: [&str; 7] = ["function", "functioncall", "toolcall", "toolcalls", "tooluse", "call", "params"];
 
 /// The keys that stand beside `properties` in a schema that has values in place of types.
 const SCHEMA_KEYS: [&str; 7] =
@@ -67,11 +73,18 @@ impl<'v> Envelope<'v> {
         match value {
             Value::Object(object) if object.keys().all(|key| declared.properties.contains_key(key)) => None,
             Value::Array(items) if !root.types.contains(SchemaType::Array) => {
-                let inner = Cow::Owned(named_values(items)?);
-                Some(Self { path: Vec::new(), inner, kind: FixKind::NamedValues, may_be_meant: false })
+                if let Some(named) = named_values(items) {
+                    let inner = Cow::Owned(named);
+                    return Some(Self { path: Vec::new(), inner, kind: FixKind::NamedValues, may_be_meant: false });
+                }
+                // A list of one call.
+                match items.as_slice() {
+                    [only @ Value::Object(_)] => Self::find(only, schema),
+                    _ => None,
+                }
             }
-            Value::Object(object) => Self::around_arguments(object, declared)
-                .or_else(|| Self::around_call(object, declared))
+            Value::Object(object) => Self::around_call(object, declared)
+                .or_else(|| Self::around_arguments(object, declared))
                 .or_else(|| Self::around_properties(object, declared))
                 .or_else(|| Self::under_a_name(object, declared)),
             _ => None,
@@ -114,7 +127,7 @@ impl<'v> Envelope<'v> {
             return None;
         }
         let call = only_object(call)?;
-        let mut inside = Self::around_arguments(call, declared).or_else(|| Self::around_call(call, declared))?;
+        let mut inside = Self::around_call(call, declared).or_else(|| Self::around_arguments(call, declared))?;
         inside.path.insert(0, layer);
         Some(inside)
     }
@@ -167,11 +180,22 @@ impl<'v> Envelope<'v> {
     }
 }
 
-/// The value in a layer around it: `{"value": 5}`, or a schema that has the value, `{"type": "integer", "value": 5}`.
-pub(super) fn layered_value(value: &Value) -> Option<&Value> {
-    const TYPES: &str = "string str text integer int number float double boolean bool array list";
+/// The value in a layer around it: `{"value": 5}`, `{"days": 5}` for `days`, or a schema that has the value,
+/// `{"type": "integer", "value": 5}`.
+pub(super) fn layered_value<'v>(value: &'v Value, name: Option<&str>) -> Option<&'v Value> {
+    const TYPES: &str = "string str text integer int number float double boolean bool array list object dict";
     let object = value.as_object()?;
-    let inner = object.get("value").filter(|inner| !matches!(inner, Value::Object(_) | Value::Null))?;
+    if object.len() == 1
+        && let Some((key, inner)) = object.iter().next()
+        && (is_layer_key(key) || name.is_some_and(|name| are_alike(name, key)))
+    {
+        return Some(inner);
+    }
+    if let Some(inner) = object.get("properties").filter(|inner| inner.as_object().is_some()) {
+        let is_schema = |key: &str| key == "properties" || SCHEMA_KEYS.contains(&key);
+        return object.keys().all(is_schema).then_some(inner);
+    }
+    let inner = object.get("value")?;
     let is_schema = |(key, value): (&str, &Value)| match key {
         "value" => true,
         "type" => value.as_str().is_some_and(|name| TYPES.split(' ').any(|known| known.eq_ignore_ascii_case(name))),
@@ -182,18 +206,41 @@ pub(super) fn layered_value(value: &Value) -> Option<&Value> {
     object.iter().all(is_schema).then_some(inner)
 }
 
+/// Whether a key says nothing about the value under it.
+fn is_layer_key(key: &str) -> bool {
+    const KEYS: &str = "value values item items list array elements object data number integer string boolean enum const date \
+        $date $numberInt $numberLong $oid $value";
+    KEYS.split_ascii_whitespace().any(|known| known == key)
+}
+
 /// The object of `[{"name": "city", "value": "Bern"}, ...]`; `None` if a name is there twice.
-fn named_values(items: &[Value]) -> Option<Value> {
-    const NAMES: [&str; 5] = ["name", "key", "parameter", "argument", "field"];
+///
+/// Pairs may be lists, `[["city", "Bern"], ...]`, or objects with one key each, `[{"city": "Bern"}, ...]`; of these, there must be
+/// several.
+pub(super) fn named_values(items: &[Value]) -> Option<Value> {
     let mut object = Object::with_capacity(items.len());
     for item in items {
-        let pair = item.as_object().filter(|pair| pair.len() == 2)?;
-        let name = NAMES.iter().find_map(|name| pair.get(name))?.as_str()?;
-        if object.insert(name, pair.get("value")?.clone()).is_some() {
+        let (name, value) = named_value(item, items.len() > 1)?;
+        if object.insert(name, value.clone()).is_some() {
             return None;
         }
     }
     (!object.is_empty()).then_some(Value::Object(object))
+}
+
+fn named_value(item: &Value, is_one_of_several: bool) -> Option<(&str, &Value)> {
+    const NAMES: [&str; 5] = ["name", "key", "parameter", "argument", "field"];
+    match item {
+        Value::Object(pair) if pair.len() == 2 => {
+            Some((NAMES.iter().find_map(|name| pair.get(name))?.as_str()?, pair.get("value")?))
+        }
+        Value::Object(entry) if entry.len() == 1 && is_one_of_several => entry.iter().next(),
+        Value::Array(pair) if is_one_of_several => match pair.as_slice() {
+            [Value::String(name), value] => Some((name, value)),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// Whether a key may be the name of a tool: it has several words, and none says that the arguments are not meant.

@@ -31,8 +31,8 @@ pub(super) enum Action {
     Wrap(Rc<Plan>),
     /// Take the only item of an array.
     Unwrap(Rc<Plan>),
-    /// Take the value of the key `value` of an object.
-    TakeValue(Rc<Plan>),
+    /// Take the value out of a layer around it. The name is that of the property.
+    TakeValue(Rc<(Option<Box<str>>, Plan)>),
     /// Replace a string with its decoded content, or an object with its items, then apply the plan to that.
     Decode(Rc<(Rc<Decoded>, Plan)>),
 }
@@ -80,12 +80,16 @@ impl Plan {
         Self { fits: item.fits, cost, action: Action::Wrap(Rc::new(item)) }
     }
 
-    /// Takes the value out of a list of one or a layer around it.
-    pub(super) fn take(kind: FixKind, inner: Self) -> Self {
-        let (cost, fits) = (inner.cost.saturating_add(kind.penalty().into()), inner.fits);
-        let inner = Rc::new(inner);
-        let action = if kind == FixKind::ListOfOne { Action::Unwrap(inner) } else { Action::TakeValue(inner) };
-        Self { action, cost, fits }
+    /// Takes the only item of a list.
+    pub(super) fn unwrap(inner: Self) -> Self {
+        let (cost, fits) = (inner.cost.saturating_add(FixKind::ListOfOne.penalty().into()), inner.fits);
+        Self { action: Action::Unwrap(Rc::new(inner)), cost, fits }
+    }
+
+    /// Takes the value out of a layer around it.
+    pub(super) fn take(name: Option<&str>, inner: Self) -> Self {
+        let (cost, fits) = (inner.cost.saturating_add(FixKind::ValueLayer.penalty().into()), inner.fits);
+        Self { action: Action::TakeValue(Rc::new((name.map(Into::into), inner))), cost, fits }
     }
 
     pub(super) fn decode(decoded: Rc<Decoded>, then: Self) -> Self {
@@ -108,6 +112,10 @@ pub(super) struct CheapestPlan {
 }
 
 impl CheapestPlan {
+    pub(super) fn is_empty(&self) -> bool {
+        self.best.is_none()
+    }
+
     /// Offers a plan that leads to `result`.
     pub(super) fn offer(&mut self, plan: Plan, result: Value) {
         match &self.best {

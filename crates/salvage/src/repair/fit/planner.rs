@@ -2,6 +2,7 @@
 
 mod budget;
 mod list;
+mod nested_keys;
 mod object;
 mod scalar;
 mod union;
@@ -149,9 +150,24 @@ impl<'a> Planner<'a> {
         }
         match value {
             Value::Object(object) if shape.types.contains(SchemaType::Object) => {
-                self.plan_object(object, shape, context)
+                let inside = match context.validity {
+                    Validity::Valid => None,
+                    _ => self.plan_object_in_layer(value, id, context),
+                };
+                if let Some(plan) = inside {
+                    return plan;
+                }
+                let whole = self.plan_object(object, shape, context);
+                // An unknown key makes the object as a whole not fit.
+                let is_refused = context.validity != Validity::Valid && (shape.object.is_closed || !whole.fits);
+                let nested = if is_refused { self.plan_nested_keys(object, id, context) } else { None };
+                nested.unwrap_or(whole)
             }
-            Value::Array(items) if shape.types.contains(SchemaType::Array) => self.plan_array(items, shape, context),
+            Value::Array(items) if shape.types.contains(SchemaType::Array) => {
+                let whole = self.plan_array(items, shape, context);
+                let nested = if whole.fits { None } else { self.plan_nested_list(items, id, context) };
+                nested.unwrap_or(whole)
+            }
             _ if context.validity == Validity::Valid => Plan::keep(true),
             _ => self.plan_scalar(value, id, context),
         }
@@ -214,6 +230,19 @@ impl ValuePath<'_> {
             Self::Root | Self::Decoded(_) => None,
         });
         segments.collect::<Vec<_>>().into_iter().rev().collect()
+    }
+
+    /// The name of the property whose value is here.
+    fn name(&self) -> Option<&str> {
+        match self {
+            Self::Key(_, key) => Some(key),
+            Self::Decoded(parent) => parent.name(),
+            Self::Root | Self::Index(..) => None,
+        }
+    }
+
+    fn is_root(&self) -> bool {
+        matches!(self, Self::Root)
     }
 
     fn is_original(&self) -> bool {

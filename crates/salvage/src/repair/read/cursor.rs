@@ -36,7 +36,7 @@ impl<'t> Parser<'t> {
                     self.pos += 1;
                 }
                 b' ' | b'\t' => self.pos += 1,
-                b'/' | b'#' => match comment_end(self.text, self.pos) {
+                b'/' | b'#' | b'-' => match comment_end(self.text, self.pos) {
                     None => break,
                     Some(end) => {
                         let comment = self.slice(self.pos, end);
@@ -181,7 +181,7 @@ pub(super) fn comment_end(text: &str, at: usize) -> Option<usize> {
         line()
     } else if let Some(inside) = rest.strip_prefix("/*") {
         Some(inside.find("*/").map_or(text.len(), |len| at + 2 + len + 2))
-    } else if rest.starts_with("# ") || rest.starts_with("#\n") || rest.starts_with("##") {
+    } else if rest.starts_with("-- ") || rest.starts_with("# ") || rest.starts_with("#\n") || rest.starts_with("##") {
         line()
     } else {
         None

@@ -147,6 +147,9 @@ impl Finder<'_> {
         match outcome {
             Ok(Some((mut candidate, is_answer))) => {
                 let is_set_apart = is_set_apart(text, at, end);
+                if is_followed_by_closer(text, end) {
+                    return text.len();
+                }
                 if !(is_set_apart || is_answer) || is_followed_by_word(text, end) {
                     return end.max(at + 1);
                 }
@@ -181,6 +184,12 @@ impl Finder<'_> {
 /// Whether a word follows the brackets without a space: `{"a": 2}foo`.
 fn is_followed_by_word(text: &str, end: usize) -> bool {
     text.get(end..).and_then(|rest| rest.chars().next()).is_some_and(|c| c.is_alphanumeric() || c == '_')
+}
+
+/// Whether a bracket follows that closes nothing, and more behind it: what was read is a part of a damaged document.
+fn is_followed_by_closer(text: &str, end: usize) -> bool {
+    let rest = text.get(end..).unwrap_or_default().trim_start();
+    rest.strip_prefix(['}', ']']).is_some_and(|rest| rest.contains(['{', '[']))
 }
 
 /// Whether brackets inside a sentence contain an answer, unlike `foo []` and `[see below]`.

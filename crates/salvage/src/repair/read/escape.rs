@@ -13,9 +13,35 @@ pub(super) enum EscapeResult {
 }
 
 /// Commands of formulas whose first letter makes no escape of JSON.
-const COMMANDS: [&str; 24] = [
-    "alpha", "approx", "cdot", "cos", "delta", "epsilon", "gamma", "geq", "in", "infty", "int", "lambda", "left",
-    "leq", "lim", "log", "mathbf", "mathrm", "mu", "omega", "pi", "sigma", "sqrt", "sum",
+const COMMANDS: [&str; 28] = [
+    "alpha",
+    "approx",
+    "cdot",
+    "cos",
+    "delta",
+    "epsilon",
+    "gamma",
+    "geq",
+    "in",
+    "infty",
+    "int",
+    "lambda",
+    "left",
+    "leq",
+    "lim",
+    "log",
+    "mathbf",
+    "mathrm",
+    "mu",
+    "omega",
+    "pi",
+    "sigma",
+    "sqrt",
+    "sum",
+    "varepsilon",
+    "varphi",
+    "vec",
+    "vert",
 ];
 
 fn is_word(text: &str, word: &str) -> bool {
@@ -48,8 +74,14 @@ impl Parser<'_> {
             }
             // As in JavaScript and Markdown, a backslash before any other character stands for that character.
             other => {
-                self.record(FixKind::Escape, self.slice(at, end), other.to_string());
-                other
+                let c = match other {
+                    // As in JavaScript and Python.
+                    'v' => '\u{b}',
+                    '0' if !self.byte(end).is_ascii_digit() => '\0',
+                    other => other,
+                };
+                self.record(FixKind::Escape, self.slice(at, end), c.to_string());
+                c
             }
         };
         Ok(EscapeResult::Character(plain, end))

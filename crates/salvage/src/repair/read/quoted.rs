@@ -170,7 +170,7 @@ impl Parser<'_> {
         if let Some((end, joined)) = self.missed_end(quote, start, at, role) {
             let mut text = std::mem::take(text);
             text.push_str(self.slice(run, end.max(run)));
-            let text = text.trim_end().to_owned();
+            let text = without_other_quote(text.trim_end()).to_owned();
             return Some(if joined {
                 Scan::MissingQuoteBeforePlus { text, resume: at }
             } else {
@@ -204,7 +204,7 @@ impl Parser<'_> {
             return Ok(Some(text));
         };
         let text = self.unescape(start, stop)?;
-        let text = drop_trailing_plus(text.trim_end()).to_owned();
+        let text = without_other_quote(drop_trailing_plus(text.trim_end())).to_owned();
         self.note_swallowed(open, &text, quote);
         self.record(FixKind::MissingQuote, self.slice(open, stop), in_quotes(&text));
         self.pos = stop;
@@ -298,6 +298,14 @@ impl Parser<'_> {
 /// Removes a `+` at the end of a truncated text, after which the next string is missing.
 fn drop_trailing_plus(text: &str) -> &str {
     text.strip_suffix('+').filter(|before| before.ends_with(' ')).map_or(text, str::trim_end)
+}
+
+/// The text without a quote of another family at its end, which ends a string that was opened with the wrong one: `'Paris"`.
+fn without_other_quote(text: &str) -> &str {
+    let mark = |c: &char| matches!(c, '"' | '\'' | '“' | '”' | '‘' | '’' | '`');
+    let Some(last) = text.chars().next_back().filter(mark) else { return text };
+    let inner = &text[..text.len() - last.len_utf8()];
+    if inner.is_empty() || inner.contains(last) { text } else { inner }
 }
 
 /// `text` in double quotes, for a fix.

@@ -134,9 +134,24 @@ impl Parser<'_> {
 
     pub(super) fn read_colon(&mut self, key_start: usize) -> ParseResult<State> {
         self.skip_space_and_comments();
+        if self.peek() == Some(b'"') && self.byte(self.after_whitespace(self.pos + 1)) == b':' {
+            self.record(FixKind::Quotes, "\"\"", "\"");
+            self.pos = self.after_whitespace(self.pos + 1);
+        }
         match self.peek() {
             None => return Ok(self.close_truncated()),
-            Some(b':') => self.pos += 1,
+            Some(b':') => {
+                self.pos += 1;
+                // `a := 1`
+                if self.peek() == Some(b'=') {
+                    self.record(FixKind::StrayText, self.slice(self.pos, self.pos + 1), "");
+                    self.pos += 1;
+                }
+            }
+            Some(b'-') if self.byte(self.pos + 1) == b'>' => {
+                self.record(FixKind::MissingColon, "->", ":");
+                self.pos += 2;
+            }
             Some(b'=') => {
                 let end = self.pos + if self.byte(self.pos + 1) == b'>' { 2 } else { 1 };
                 self.record(FixKind::MissingColon, self.slice(self.pos, end), ":");

@@ -17,6 +17,9 @@ impl Parser<'_> {
         match byte {
             b'/' if matches!(self.byte(next + 1), b'/' | b'*') => return true,
             b'#' if next > at => return true,
+            b'-' if next > at && self.slice(next, next + 3) == "-- " => return true,
+            // `says "hi""}`: the second quote ends the string.
+            _ if next == at && role == Role::Member && self.is_quote_before_end(next) => return false,
             b'+' if role != Role::Key => return self.joins_string(next + 1),
             b'`' if self.is_closing_fence(next) => return true,
             b';' if role != Role::Key && self.is_separator(next) => return true,
@@ -47,6 +50,14 @@ impl Parser<'_> {
         }
     }
 
+    /// Whether a quote is at `at`, and a comma or bracket behind it.
+    fn is_quote_before_end(&self, at: usize) -> bool {
+        self.quote_at(at).is_some_and(|(_, len)| {
+            let behind = self.after_whitespace(at + len);
+            matches!(self.byte(behind), b',' | b'}' | b']')
+        })
+    }
+
     /// Whether a colon, comma, bracket or key follows at `next`, or words and then one of these.
     fn structure_follows(&self, at: usize, next: usize, role: Role) -> bool {
         let is_structure = |at: usize| match self.byte(at) {
@@ -69,7 +80,7 @@ impl Parser<'_> {
                 key >= self.text.len()
                     || matches!(self.byte(key), b'}' | b']' | b',' | b'/' | b'#' | b'.')
                     || (self.byte(key) == b'{' && self.open.arrays > 0)
-                    || self.slice(key, key + 3) == "…"
+                    || matches!(self.slice(key, key + 3), "…" | "-- ")
                     || self.looks_like_key(key)
                     || self.is_key_without_colon(key)
                     || self.words_end(key).is_some_and(|end| self.is_quoted_key(end))

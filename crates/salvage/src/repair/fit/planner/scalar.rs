@@ -1,12 +1,16 @@
 //! Planning scalars, and every value that has to become another type.
 
+use std::rc::Rc;
+
 use reknit_protocol::{Number, Value};
 
 use super::{Context, MAX_AMBIGUOUS, MAX_DECODINGS, Planner, Validity, ValuePath};
 use crate::FixKind;
 use crate::repair::fit::apply;
 use crate::repair::fit::decode::{self, DecodedText};
-use crate::repair::fit::plan::{CheapestPlan, Plan};
+use crate::repair::fit::envelope::named_values;
+use crate::repair::fit::plan::{CheapestPlan, Decoded, Plan};
+use crate::repair::notation::read_object;
 use crate::repair::read::to_expression;
 use crate::schema::shape::{Shape, ShapeId};
 use crate::schema::{FitProblemKind, SchemaType, address, in_format, is_date_format, parse_scalar};
@@ -26,6 +30,9 @@ impl Planner<'_> {
             if self.schema.accepts(shape, &replacement) {
                 cheapest.offer(Plan::replace(kind, replacement.clone()), replacement);
             }
+        }
+        if cheapest.is_empty() {
+            self.offer_undecorated(value, shape, context, &mut cheapest);
         }
         let mut partial = None;
         let mut may_wrap = context.may_wrap;
@@ -64,6 +71,23 @@ impl Planner<'_> {
         self.choose(cheapest, context).or(partial).unwrap_or(Plan::keep(false))
     }
 
+    /// Offers what a text stands for without what a model wrote around it. What is around a text without a form is its content.
+    fn offer_undecorated(&self, value: &Value, shape: &Shape, context: Context<'_>, cheapest: &mut CheapestPlan) {
+        let is_free_text =
+            shape.types.contains(SchemaType::String) && shape.allowed.is_none() && shape.format.is_none();
+        let Value::String(text) = value else { return };
+        if is_free_text {
+            return;
+        }
+        let Some(inner) = parse_scalar::without_decoration(text, context.path.name()).map(Value::from) else { return };
+        let itself = [(FixKind::Decoration, inner.clone())];
+        for (_, replacement) in itself.into_iter().chain(replacements(&inner, shape)) {
+            if self.schema.accepts(shape, &replacement) {
+                cheapest.offer(Plan::replace(FixKind::Decoration, replacement.clone()), replacement);
+            }
+        }
+    }
+
     /// The cheapest plan. A tie between different results is noted as ambiguous.
     pub(super) fn choose(&mut self, cheapest: CheapestPlan, context: Context<'_>) -> Option<Plan> {
         match cheapest.into_plan() {
@@ -98,6 +122,7 @@ impl Planner<'_> {
         let is_wanted = match value {
             Value::String(_) => (takes_array || takes_object) && context.decodings < MAX_DECODINGS,
             Value::Object(_) => takes_array && !takes_object,
+            Value::Array(_) => takes_object && !takes_array,
             _ => false,
         };
         if !is_wanted {
@@ -105,7 +130,7 @@ impl Planner<'_> {
         }
         let decoded = self.decoded.entry(address(value)).or_insert_with(|| decode::decode(value).into()).clone();
         let inner = match decoded.as_ref() {
-            DecodedText::Nothing => return ContentPlan::Nothing,
+            DecodedText::Nothing => return self.plan_notation(value, id, context),
             DecodedText::Truncated => return ContentPlan::Truncated,
             DecodedText::Value(inner) => inner,
         };
@@ -121,6 +146,29 @@ impl Planner<'_> {
             return ContentPlan::Nothing;
         }
         ContentPlan::Plan(Plan::decode(inner.clone(), then))
+    }
+}
+
+impl Planner<'_> {
+    /// Plans an object that a text has in another notation, `city=Bern&zip=1`, or that a list has as names and values.
+    fn plan_notation(&mut self, value: &Value, id: ShapeId, context: Context<'_>) -> ContentPlan {
+        let shape = self.schema.shape(id);
+        if !shape.types.contains(SchemaType::Object) || shape.object.properties.is_empty() {
+            return ContentPlan::Nothing;
+        }
+        let (kind, object) = match value {
+            Value::String(text) if !shape.types.contains(SchemaType::String) => {
+                (FixKind::Notation, read_object(text, &shape.object).map(Value::Object))
+            }
+            Value::Array(items) => (FixKind::NamedValues, named_values(items)),
+            _ => return ContentPlan::Nothing,
+        };
+        let Some(object) = object else { return ContentPlan::Nothing };
+        let decoded = Rc::new(Decoded { kind, value: object, fixes: Vec::new() });
+        self.lists.push(Rc::clone(&decoded));
+        let path = ValuePath::Decoded(context.path);
+        let then = self.plan(&decoded.value, id, Context { may_wrap: false, ..context.child(&path) });
+        if then.fits { ContentPlan::Plan(Plan::decode(decoded, then)) } else { ContentPlan::Nothing }
     }
 }
 
@@ -165,6 +213,10 @@ fn add_for_text(written: &str, shape: &Shape, replacements: &mut Vec<(FixKind, V
         let number = parse_scalar::number(written).map(|number| (FixKind::NumberInString, number));
         let notation = || Some((FixKind::NumberNotation, parse_scalar::number_in_other_notation(written)?));
         if let Some((kind, number)) = number.or_else(notation) {
+            if types.contains(SchemaType::Number) && parse_scalar::may_have_decimal_comma(written) {
+                let with_point = Number::parse(&parse_scalar::strip_marks(written).replace(',', ".")).ok();
+                replacements.extend(with_point.map(|number| (kind, number.into())));
+            }
             let number = if types.contains(SchemaType::Number) { Some(number) } else { number.to_integer() };
             replacements.extend(number.map(|number| (kind, number.into())));
         }
