@@ -2,8 +2,10 @@
 
 use std::sync::LazyLock;
 
-use reknit_protocol::{Object, Plan, ShapeError, Value};
-use reknit_salvage::{Completeness, ReadOptions, ReadTextError, Reading, Schema, SchemaError, read, read_as};
+use reknit_protocol::{Object, Path, Plan, ShapeError, Value, shorten};
+use reknit_salvage::{
+    Completeness, Fix, FixKind, ReadOptions, ReadTextError, Reading, Schema, SchemaError, read, read_as,
+};
 
 use crate::file_problem::FileProblem;
 
@@ -66,12 +68,68 @@ fn read_value(text: &str) -> Result<Reading, PlanError> {
         Ok(reading) => return Ok(reading),
         Err(error) => error,
     };
-    match read(text, &ReadOptions::default()) {
+    let reading = match read(text, &ReadOptions::default()) {
         // A plan that ends inside a step does not fit the schema either, but the cause is that it is incomplete.
-        Ok(reading) if reading.completeness != Completeness::Complete => Err(PlanError::Incomplete),
-        Ok(reading) if reading.value.as_array().is_some() => {
-            read_as(text, schema(&BARE_STEPS)?).map_err(|error| PlanError::Unreadable(Box::new(error)))
+        Ok(reading) if reading.completeness != Completeness::Complete => return Err(PlanError::Incomplete),
+        Ok(reading) => reading,
+        Err(_) => return Err(PlanError::Unreadable(Box::new(error))),
+    };
+    if reading.value.as_array().is_some() {
+        return read_as(text, schema(&BARE_STEPS)?).map_err(|error| PlanError::Unreadable(Box::new(error)));
+    }
+    let Some(inner) = inside_layer(&reading.value) else { return Err(PlanError::Unreadable(Box::new(error))) };
+    let plan = read_as(&inner, schema(&PLAN)?).or_else(|error| match schema(&BARE_STEPS) {
+        Ok(steps) => read_as(&inner, steps).map_err(|_| PlanError::Unreadable(Box::new(error))),
+        Err(error) => Err(error),
+    })?;
+    let envelope = Fix {
+        path: Path::root(),
+        kind: FixKind::Envelope,
+        before: shorten(text.trim(), MAX_QUOTED).into_owned(),
+        after: shorten(&inner, MAX_QUOTED).into_owned(),
+        penalty: FixKind::Envelope.penalty(),
+        times: 1,
+    };
+    let fixes = reading.fixes.into_iter().chain([envelope]).chain(plan.fixes).collect();
+    Ok(Reading { fixes, ..plan })
+}
+
+/// How much of a text is quoted, in characters.
+const MAX_QUOTED: usize = 200;
+
+/// The text of the plan in `{"plan": {...}}`, if the object has nothing else.
+fn inside_layer(value: &Value) -> Option<String> {
+    let object = value.as_object().filter(|object| object.len() == 1)?;
+    match object.get("plan")? {
+        Value::String(text) => Some(text.clone()),
+        inner @ (Value::Object(_) | Value::Array(_)) => Some(inner.to_string()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_is_read_in_a_layer_of_that_name_and_the_layer_is_recorded() {
+        let plan = r#"{"steps": [{"step_id": "a", "agent_name": "shop/price", "instruction": "look"}]}"#;
+        for text in [
+            format!(r#"{{"plan": {plan}}}"#),
+            format!("{{'plan': {plan},}}"),
+            format!(r#"{{"plan": {}}}"#, Value::from(plan)),
+            r#"{"plan": [{"step_id": "a", "agent_name": "shop/price", "instruction": "look"}]}"#.to_owned(),
+        ] {
+            let (plan, reading) = read_plan(&text, "").unwrap_or_else(|error| panic!("{error}: {text}"));
+            assert_eq!(plan.steps.len(), 1, "{text}");
+            assert!(reading.fixes.iter().any(|fix| fix.kind == FixKind::Envelope), "{text}");
         }
-        _ => Err(PlanError::Unreadable(Box::new(error))),
+        for text in [
+            format!(r#"{{"plan": {plan}, "note": "or not"}}"#),
+            format!(r#"{{"draft": {plan}}}"#),
+            r#"{"plan": "go there"}"#.to_owned(),
+        ] {
+            assert!(read_plan(&text, "").is_err(), "{text}");
+        }
     }
 }

@@ -150,7 +150,7 @@ mod tests {
             ("['path' => '/a, b', 'new' => false]", expected),
             ("array('path' => '/a, b', 'new' => false)", expected),
             (r#"path: "/a, b", new: false"#, expected),
-            (r#"@{ path = '/a, b'; new = $false }"#, expected),
+            (r"@{ path = '/a, b'; new = $false }", expected),
             (r#"mapOf("path" to "/a, b", "new" to false)"#, expected),
             (r#"Map("path" -> "/a, b", "new" -> false)"#, expected),
             (r#"Map.of("path", "/a, b", "new", false)"#, expected),
