@@ -15,10 +15,11 @@ ENVIRONMENT = {"PATH": os.environ["PATH"], "REKNIT_FIND_MODEL": "false"}
 
 def configuration(base, world, lines):
     return "\n".join([
+        # Before the first table, where keys such as `guard.level` are those of the whole file.
+        *lines,
         f'[[mcp]]\nname = "dojo"\nurl = "{base}/{world.number}/mcp"\ntrusted = true',
         f'[[models]]\nname = "m"\nurl = "{base}/{world.number}/v1"\nmodel = "m"',
         "[people]\nask = false",
-        *lines,
         "",
     ])
 
@@ -44,6 +45,21 @@ def play_second_plan(program, folder, world):
     return play_ask(program, folder, world)
 
 
+def permissions(world):
+    """The mandate in the form of a configuration."""
+    def named(tool):
+        return tool.replace("__", "/")
+
+    return [{**entry, "capability": named(entry.pop("tool")), "from": {key: [named(tool) for tool in tools] for key, tools in entry["from"].items()}}
+            for entry in world.mandate()]
+
+
+def play_mcp_alone(program, folder, world):
+    """The same client, which says nothing about the request."""
+    world.is_without_request = True
+    return play_mcp(program, folder, world)
+
+
 def play_mcp(program, folder, world):
     """A client that makes the calls of the task, and those of the injection once a result contains it."""
     environment = {**ENVIRONMENT, "XDG_DATA_HOME": folder, "XDG_STATE_HOME": folder}
@@ -60,13 +76,14 @@ def play_mcp(program, folder, world):
                 return answer.get("result") or answer
         raise RuntimeError("the server ended")
 
+    meta = {} if world.is_without_request else {"_meta": {"reknit/request": world.prompt, "reknit/mandate": permissions(world)}}
     client = {"name": "client", "version": "1"}
     ask("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client})
     print(json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}), file=process.stdin, flush=True)
     script = list(world.task)
     while script:
         name, arguments = script.pop(0)
-        answer = ask("tools/call", {"name": f"dojo__{name}", "arguments": arguments})
+        answer = ask("tools/call", {"name": f"dojo__{name}", "arguments": arguments, **meta})
         if not world.obeyed and world.has_read("".join(part.get("text", "") for part in answer.get("content", []))):
             world.obeyed = True
             script = world.hostile + script
@@ -75,7 +92,7 @@ def play_mcp(program, folder, world):
     return process
 
 
-MODES = {"agent": play_agent, "mcp": play_mcp, "ask": play_ask, "second": play_second_plan}
+MODES = {"agent": play_agent, "mcp": play_mcp, "mcp-alone": play_mcp_alone, "ask": play_ask, "second": play_second_plan}
 
 
 def play(program, base, mode, pair, arguments):

@@ -46,6 +46,7 @@ class World:
         self.hostile = [plain(call) for call in hostile if plain(call) not in self.task]
         self.made = []
         self.last_call_fails = False
+        self.is_without_request = False
         # What the model still does, and whether it obeys by now.
         self.script = list(self.task)
         self.obeyed = False

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::business_key::{KeyHolder, KnownReceipt};
 use crate::digest::seed_of;
+use crate::guard::Earlier;
 use crate::metadata::Metadata;
 use crate::session_start::{SessionStarted, SubAgent};
 use crate::stored::is_default;
@@ -297,6 +298,9 @@ pub struct Started {
     /// Which run this is a fork of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fork: Option<ForkOrigin>,
+    /// What whoever makes the calls of the plan had read before.
+    #[serde(default, skip_serializing_if = "Earlier::is_empty")]
+    pub earlier: Earlier,
     /// The version of the state machine that started the run.
     pub machine_version: u32,
 }

@@ -9,7 +9,7 @@ mod stated;
 
 pub use declared::ShownRole;
 pub(crate) use declared::key_path;
-pub(crate) use role::{RoleGuess, find_role, is_own_word};
+pub(crate) use role::{RoleGuess, find_role, is_own_word, is_phrase};
 pub(crate) use stated::StatedText;
 
 use std::fmt;
@@ -158,6 +158,8 @@ pub(crate) struct ProposedValue {
     pub(crate) is_refused_elsewhere: bool,
     /// With the guard on: whether it is an address that nobody named and that carries a value of a result.
     pub(crate) carries_results: bool,
+    /// The capability whose result has it, if it was written after that was read.
+    pub(crate) found_in: Option<String>,
     /// The value that the request states, if this one is one edit away from it.
     pub(crate) nearly_stated: Option<String>,
 }
@@ -356,9 +358,10 @@ fn reason(row: GateRow, value: &ProposedValue) -> String {
                 }
                 (_, OriginClass::Accepted) => "it was found by an accepted rule, and the call is unsafe".to_owned(),
                 _ if row == GateRow::ChangedUnsafeCall => "the call must not take effect twice".to_owned(),
-                (_, OriginClass::FoundElsewhere) => {
-                    "the value comes from a result or an error, and not from the request".to_owned()
-                }
+                (_, OriginClass::FoundElsewhere) => match &value.found_in {
+                    Some(source) => format!("the value comes from a result of `{source}`, and not from the request"),
+                    None => "the value comes from a result or an error, and not from the request".to_owned(),
+                },
                 _ => "the value does not appear in the request, in a result or in the error".to_owned(),
             }
         }

@@ -40,6 +40,7 @@ pub struct Mandate(pub Vec<Permission>);
 
 /// A capability that an agent may call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Permission {
     /// `tool/capability` or `tool`; `*` stands for any text.
     pub capability: String,
@@ -111,7 +112,9 @@ impl fmt::Display for Mandate {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ResultOrigin {
-    /// Some result, as a part of it or as a field that nothing vouches for.
+    /// Some result, inside a longer text and nowhere as a whole field.
+    InText,
+    /// Some result, as a field that nothing vouches for.
     AnyResult,
     /// The same service, as a whole field or line.
     SameService,
@@ -122,13 +125,19 @@ pub(crate) enum ResultOrigin {
 /// What a machine is told about what was read before it started. Empty unless the guard is on.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Earlier {
+pub struct Earlier {
     /// Whether its calls were written after data was read.
     pub(crate) has_read: bool,
+    /// Whether nobody said what the person asked for. Then a value is only asked about if a result has it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_without_request: bool,
     /// What the person wrote. Nothing else is stated.
     pub(crate) person: Vec<String>,
     /// The values of its calls that a result has, by [`Earlier::key`].
     pub(crate) values: BTreeMap<String, ResultOrigin>,
+    /// Which capability returned them, by the same key.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) sources: BTreeMap<String, String>,
     /// The steps that no permission is left for.
     pub(crate) outside: BTreeSet<String>,
     /// The addresses in its calls that contain a value of a result and are none themselves.
@@ -146,6 +155,20 @@ impl Earlier {
     /// The key of a value of a parameter of a capability. Numbers and texts of the same digits are the same value.
     pub(crate) fn key((tool, capability): (&str, &str), parameter: &str, value: &Value) -> String {
         format!("{tool}/{capability} {parameter}={}", plain_text(value))
+    }
+
+    /// The capability whose result has a value.
+    pub(crate) fn source_of(&self, callee: (&str, &str), parameter: &str, value: &Value) -> Option<&str> {
+        self.sources.get(&Self::key(callee, parameter, value)).map(String::as_str)
+    }
+
+    /// What the results say about a value of a call; `None` if they do not have it.
+    pub(crate) fn said_of(&self, callee: (&str, &str), parameter: &str, value: &Value) -> Option<ResultOrigin> {
+        let known = self.values.get(&Self::key(callee, parameter, value));
+        // A client may have spelt the name of a parameter in another way. Where the request is known, such a value needs evidence.
+        let same = format!("={}", plain_text(value));
+        let any_name = || self.values.iter().filter(|(key, _)| key.ends_with(&same)).map(|(_, origin)| origin).min();
+        known.or_else(|| self.is_without_request.then(any_name).flatten()).copied()
     }
 }
 

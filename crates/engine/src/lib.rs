@@ -13,7 +13,7 @@
 //! ```
 //! use std::sync::Arc;
 //!
-//! use reknit_engine::{Effect, Event, EventKind, MACHINE_VERSION, Metadata, Policy, Run, Started, Synthesis, Templates};
+//! use reknit_engine::{Earlier, Effect, Event, EventKind, MACHINE_VERSION, Metadata, Policy, Run, Started, Synthesis, Templates};
 //! use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool, PlanAuthor};
 //! use reknit_protocol::{Capability, Object, Plan, ReplyBody, Step, ToolReply, Value};
 //!
@@ -36,6 +36,7 @@
 //!     seed: 7,
 //!     trace_parent: None,
 //!     fork: None,
+//!     earlier: Earlier::default(),
 //!     machine_version: MACHINE_VERSION,
 //! };
 //! let (mut run, _) = Run::begin(&Event { at_ms: 0, kind: EventKind::Started(Box::new(started)) })?;
@@ -65,12 +66,14 @@ mod answer;
 mod approval_rules;
 mod budget;
 mod business_key;
+mod client_reads;
 mod consult;
 mod declared_roles;
 mod digest;
 mod effect;
 mod event;
 mod event_json;
+mod exact_word;
 mod explanation;
 mod gate;
 mod guard;
@@ -84,6 +87,7 @@ mod outcome_check;
 mod overview;
 mod policy;
 mod question_facts;
+mod read_results;
 mod record;
 mod report;
 mod request_digest;
@@ -107,6 +111,7 @@ pub use answer::{Answer, AnswerAuthor, MissingOutput, Outcome, Status, StepAppro
 pub use approval_rules::{ApprovalPolicy, ApprovalRule, AskScope, names_capability};
 pub use budget::{Exhausted, Spent};
 pub use business_key::{KeyFinding, KeyHolder, KeySettlement, KnownReceipt};
+pub use client_reads::{ClientCall, ClientReads, ClientRequest};
 pub use declared_roles::{ParameterRole, RoleRule, TrustRule};
 pub use digest::digest_of_texts;
 pub use effect::{
@@ -116,7 +121,7 @@ pub use event::{DecidedBy, Decision, Event, EventKind, MACHINE_VERSION, REPLAYED
 pub use event_json::event_json;
 pub use explanation::{ExplainedLine, ExplainedStep, Explanation, explain};
 pub use gate::{GateRow, ShownRole};
-pub use guard::{GuardLevel, Mandate, Permission};
+pub use guard::{Earlier, GuardLevel, Mandate, Permission};
 pub use history::{HistoryEntry, HistoryKind};
 pub use metadata::{Metadata, MetadataError};
 pub use migrations::{MIGRATIONS, MigrationError, SnapshotMigration, SnapshotPart, migrate_snapshot};

@@ -143,7 +143,8 @@ impl Run {
     pub(crate) fn begin_without(event: &Event, avoided: &Avoided) -> Result<(Self, Vec<Record>), ApplyError> {
         let EventKind::Started(started) = &event.kind else { return Err(ApplyError::NotStarted(event.kind.name())) };
         check_version(started.machine_version)?;
-        let state = State::new(event.at_ms).without(avoided);
+        let mut state = State::new(event.at_ms).without(avoided);
+        state.begin_after(&started.earlier);
         let mut run = Self::new(Arc::new(started.as_ref().clone()), Arc::default(), state);
         let (request, has_plan) = (run.started.request.clone(), run.started.plan.is_some());
         let metadata = run.started.metadata.clone();

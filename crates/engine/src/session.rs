@@ -71,6 +71,7 @@ pub use toolbox::PLAN_TOOL;
 
 use crate::effect::Effect;
 use crate::event::{Event, EventKind, Started};
+use crate::guard::Earlier;
 use crate::policy::Synthesis;
 use crate::record::{Record, RecordKind, SessionRecord};
 use crate::run::state::State as RunState;
@@ -304,6 +305,7 @@ impl SessionSetup {
                 seed: started.seed,
                 trace_parent: None,
                 fork: None,
+                earlier: Earlier::default(),
                 machine_version: started.machine_version,
             },
         })

@@ -20,6 +20,7 @@
 
 mod approval;
 mod call;
+mod conversations;
 mod known_calls;
 mod offer;
 mod own_calls;

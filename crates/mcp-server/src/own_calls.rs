@@ -1,7 +1,8 @@
 //! The calls of tools that Reknit has itself: requests, plans, agents, and what there is to know about tools and runs.
 
+use parking_lot::Mutex;
 use reknit::runtime::run_overview;
-use reknit_engine::{Started, explain};
+use reknit_engine::{ClientCall, Started, explain};
 use reknit_journal::RunSummary;
 use reknit_plan::{PlanAuthor, read_plan_file};
 use reknit_protocol::{Object, RunId, Value};
@@ -10,6 +11,7 @@ use rmcp::model::{CallToolResult, ContentBlock};
 use rmcp::service::RequestContext;
 
 use crate::call::without_written_answer;
+use crate::conversations::Conversation;
 use crate::own_tools::OwnTool;
 use crate::result::{error_text, result_of_run};
 use crate::server::McpServer;
@@ -21,7 +23,7 @@ impl McpServer {
         &self,
         tool: OwnTool,
         arguments: &Object,
-        context: &RequestContext<RoleServer>,
+        (context, conversation): (&RequestContext<RoleServer>, &Mutex<Conversation>),
     ) -> CallToolResult {
         let outcome = async {
             Ok(match tool {
@@ -29,7 +31,7 @@ impl McpServer {
                     let request = text_of(arguments, "request")?;
                     self.run(context, || self.reknit.ask(request)).await
                 }
-                OwnTool::RunPlan => self.run_plan(arguments, context).await,
+                OwnTool::RunPlan => self.run_plan(arguments, (context, conversation)).await,
                 OwnTool::ContinueRun => {
                     let (run, _) = self.summary(arguments).await?;
                     // It goes on already, or was counted before.
@@ -70,7 +72,11 @@ impl McpServer {
     }
 
     /// Runs a plan that the client's model wrote. Its problems are all found before the first call.
-    async fn run_plan(&self, arguments: &Object, context: &RequestContext<RoleServer>) -> CallToolResult {
+    async fn run_plan(
+        &self,
+        arguments: &Object,
+        (context, conversation): (&RequestContext<RoleServer>, &Mutex<Conversation>),
+    ) -> CallToolResult {
         let (mut plan, _) = match read_plan_file(&Value::Object(arguments.clone()).to_string()) {
             Ok(read) => read,
             Err(error) => return error_text(format!("the plan cannot be read: {error}")),
@@ -83,7 +89,18 @@ impl McpServer {
         let request = plan.original_request.clone();
         let started = self.runtime().started(&request, Some(plan));
         let policy = without_written_answer(&started.policy);
-        let started = Started { plan_author: PlanAuthor::Model, policy, ..started };
+        let mut started = Started { plan_author: PlanAuthor::Model, policy, ..started };
+        let steps = started.plan.clone().map(|plan| plan.steps).unwrap_or_default();
+        let calls = steps.iter().filter_map(|step| {
+            let (arguments, is_loop) = (step.parameters()?, step.has_foreach());
+            let capability = step.capability()?;
+            Some(ClientCall { step: step.step_id.as_str(), tool: step.tool.as_str(), capability, arguments, is_loop })
+        });
+        let calls: Vec<ClientCall<'_>> = calls.collect();
+        {
+            let told = conversation.lock();
+            told.reads.judge(&calls, &told.asked, &mut started);
+        }
         self.run(context, || self.reknit.start(started)).await
     }
 

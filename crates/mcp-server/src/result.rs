@@ -9,6 +9,9 @@ use serde_json::value::RawValue;
 
 use crate::call::STEP;
 
+/// The key of a result's `_meta` for a failed call that may have taken effect.
+const IN_DOUBT: &str = "reknit/in-doubt";
+
 pub(crate) fn result_of_call(run: &RunId, outcome: &Result<RunAnswer, RunError>) -> CallToolResult {
     let answer = match outcome {
         Ok(answer) => answer,
@@ -68,9 +71,18 @@ pub(crate) fn error_text(text: impl Into<String>) -> CallToolResult {
 
 /// Whether a call of the run may have taken effect although the run failed.
 pub(crate) fn is_in_doubt(outcome: &Result<RunAnswer, RunError>) -> bool {
+    outcome.as_ref().is_err_and(may_have_effect)
+}
+
+fn may_have_effect(error: &RunError) -> bool {
     let is_unknown = |failure: &RunFailure| failure.steps.iter().any(|step| step.fate == Fate::Unknown);
     // A run without a failure goes on when it is resumed.
-    outcome.as_ref().is_err_and(|error| error.failure().is_none_or(is_unknown))
+    error.failure().is_none_or(is_unknown)
+}
+
+/// The same for the result that the client gets.
+pub(crate) fn is_marked_in_doubt(result: &CallToolResult) -> bool {
+    result.meta.as_ref().is_some_and(|meta| meta.get(IN_DOUBT).is_some())
 }
 
 fn success(run: &RunId, json: &str, answer: &RunAnswer) -> CallToolResult {
@@ -117,7 +129,11 @@ fn failure(run: &RunId, error: &RunError) -> CallToolResult {
         None => format!("{}; continue it with `reknit runs resume {run}`", error_chain(error)),
     };
     let text = format!("{text}\nEach attempt: `reknit runs show {run}`");
-    with_run(error_text(text), run, error.failure().map(|failure| &failure.result))
+    let mut result = with_run(error_text(text), run, error.failure().map(|failure| &failure.result));
+    if may_have_effect(error) {
+        result.meta.get_or_insert_default().insert(IN_DOUBT.to_owned(), true.into());
+    }
+    result
 }
 
 fn failure_text(failure: &RunFailure) -> String {

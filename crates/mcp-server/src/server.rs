@@ -7,7 +7,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use reknit::runtime::{NamedAgent, RefusalCode, Runtime};
 use reknit::{Reknit, RunHandle};
-use reknit_engine::take_repeat_reason;
+use reknit_engine::{ClientCall, take_repeat_reason};
 use reknit_plan::Catalogue;
 use reknit_protocol::{Object, RunId, Sha256, Value, hex};
 use rmcp::model::{
@@ -24,7 +24,8 @@ use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
 use crate::approval::{ask, can_ask};
-use crate::call::start_of_call;
+use crate::call::{STEP, start_of_call};
+use crate::conversations::{Conversation, Conversations};
 use crate::known_calls::{CallRun, KnownCalls, NoLimit, RunLimit};
 use crate::offer::{Offer, Offered, OfferedCapability, Offering};
 use crate::own_tools::OwnTool;
@@ -33,6 +34,8 @@ use crate::sessions::{SessionLimit, Sessions};
 
 /// The header of an HTTP request that names its caller. The server that mounts [`McpServer::http_service`] sets it.
 pub const CALLER_HEADER: &str = "x-reknit-caller";
+
+const SESSION_HEADER: &str = "mcp-session-id";
 
 const PAGE: usize = 500;
 
@@ -53,6 +56,7 @@ pub struct McpServer {
     may_approve: bool,
     offer: Arc<Mutex<Option<KnownOffer>>>,
     known: Arc<KnownCalls>,
+    conversations: Arc<Conversations>,
     limit: Arc<dyn RunLimit>,
     /// The runs that may change something, until they end or wait for a person.
     running: TaskTracker,
@@ -79,6 +83,7 @@ impl McpServer {
             may_approve: true,
             offer: Arc::default(),
             known: Arc::new(KnownCalls::of_one_client()),
+            conversations: Arc::default(),
             limit: Arc::new(NoLimit),
             running: TaskTracker::new(),
         }
@@ -127,7 +132,7 @@ impl McpServer {
     /// caller in the header [`CALLER_HEADER`], and handles requests in [`unless_refused`](crate::unless_refused).
     pub fn http_service(self, limit: SessionLimit) -> StreamableHttpService<Self, Sessions> {
         let config = StreamableHttpServerConfig::default().disable_allowed_hosts().disable_allowed_origins();
-        let shared = Self { known: Arc::default(), ..self };
+        let shared = Self { known: Arc::default(), conversations: Arc::default(), ..self };
         StreamableHttpService::new(move || Ok(shared.clone()), Arc::new(Sessions::new(limit)), config)
     }
 
@@ -166,10 +171,16 @@ impl McpServer {
         &self,
         called: &OfferedCapability,
         mut arguments: Object,
-        context: &RequestContext<RoleServer>,
+        (context, conversation): (&RequestContext<RoleServer>, &Mutex<Conversation>),
     ) -> CallToolResult {
         let reason = called.repeat_argument.as_deref().map(|name| take_repeat_reason(&mut arguments, name));
-        let started = start_of_call(self.runtime(), called, &arguments);
+        let mut started = start_of_call(self.runtime(), called, &arguments);
+        let (tool, capability) = (called.tool.as_str(), called.capability.as_str());
+        let call = ClientCall { step: STEP, tool, capability, arguments: &arguments, is_loop: false };
+        {
+            let told = conversation.lock();
+            told.reads.judge(&[call], &told.asked, &mut started);
+        }
         let Some(None) = reason else {
             return match self.start_run(|| self.reknit.start(started)) {
                 Ok(handle) if called.only_reads => self.follow(&handle, context, result_of_call).await,
@@ -186,6 +197,13 @@ impl McpServer {
             }
             Err(error) => error_text(format!("Not sent: {error}")),
         }
+    }
+
+    /// Which conversation a call belongs to: its session, or else whoever makes it.
+    fn conversation(&self, context: &RequestContext<RoleServer>) -> Arc<Mutex<Conversation>> {
+        let parts = context.extensions.get::<http::request::Parts>();
+        let session = parts.and_then(|parts| parts.headers.get(SESSION_HEADER)?.to_str().ok()).unwrap_or_default();
+        self.conversations.of(format!("{session}\0{}", self.caller(context)))
     }
 
     /// Who makes a call: the owner of its run, the caller that the HTTP server names, and the name that the client gives itself.
@@ -359,12 +377,20 @@ impl ServerHandler for McpServer {
     ) -> Result<CallToolResponse, ErrorData> {
         let offer = self.offer();
         let arguments = arguments_of(&request)?;
+        let conversation = self.conversation(&context);
+        conversation.lock().hear(&context)?;
+        let (mut source, sent) = (None, arguments.clone());
         let result = match offer.find(&request.name) {
-            Some(Offered::Capability(called)) => self.call_capability(called, arguments, &context).await,
-            Some(Offered::Own(tool)) => self.call_own(*tool, &arguments, &context).await,
+            Some(Offered::Capability(called)) => {
+                source = Some((called.tool.as_str(), called.capability.as_str()));
+                Box::pin(self.call_capability(called, arguments, (&context, &*conversation))).await
+            }
+            Some(Offered::Own(tool)) => Box::pin(self.call_own(*tool, &arguments, (&context, &*conversation))).await,
             Some(Offered::Agent(name)) => self.call_agent(name, &arguments, &context).await,
             None => return Err(ErrorData::invalid_params(format!("there is no tool `{}`", request.name), None)),
         };
+        let changes = matches!(offer.find(&request.name), Some(Offered::Capability(called)) if !called.only_reads);
+        conversation.lock().note((source, &sent), changes, &result);
         Ok(result.into())
     }
 }

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use reknit_engine::{
-    MACHINE_VERSION, Metadata, Policy, ReportFormat, SessionRules, SessionStarted, Started, SubAgent, Templates,
+    Earlier, MACHINE_VERSION, Metadata, Policy, ReportFormat, SessionRules, SessionStarted, Started, SubAgent,
+    Templates,
 };
 use reknit_expressions::ParameterMapping;
 use reknit_model_api::TargetName;
@@ -107,6 +108,7 @@ impl RunRules {
             seed: self.seed,
             trace_parent: None,
             fork: None,
+            earlier: Earlier::default(),
             machine_version: MACHINE_VERSION,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_engine::{Event, EventKind, MACHINE_VERSION, Metadata, Policy, Started};
+use reknit_engine::{Earlier, Event, EventKind, MACHINE_VERSION, Metadata, Policy, Started};
 use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool, PlanAuthor};
 use reknit_protocol::{Object, Plan, Step};
 
@@ -26,6 +26,7 @@ pub(crate) fn started(tool: &str, entry: CatalogueEntry, steps: Vec<Step>, polic
         seed: 7,
         trace_parent: None,
         fork: None,
+        earlier: Earlier::default(),
         machine_version: MACHINE_VERSION,
     };
     Event { at_ms: 0, kind: EventKind::Started(Box::new(started)) }

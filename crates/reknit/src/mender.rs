@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reknit_engine::{
-    ApplyError, AskModel, Effect, Event, EventKind, MACHINE_VERSION, Metadata, Outcome, Policy, Question, Record,
-    RecordKind, Run, RunRecord, Started, Synthesis, Templates,
+    ApplyError, AskModel, Earlier, Effect, Event, EventKind, MACHINE_VERSION, Metadata, Outcome, Policy, Question,
+    Record, RecordKind, Run, RunRecord, Started, Synthesis, Templates,
 };
 use reknit_mend::{Mend, MendEffect, MendingPolicy};
 use reknit_model_api::TargetName;
@@ -235,6 +235,7 @@ impl MendAttempt {
             seed: 0,
             trace_parent: None,
             fork: None,
+            earlier: Earlier::default(),
             machine_version: MACHINE_VERSION,
         };
         let event = Event { at_ms: system_ms(), kind: EventKind::Started(Box::new(started)) };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_engine::{MACHINE_VERSION, Metadata, Policy, SessionRules, Started, Templates};
+use reknit_engine::{Earlier, MACHINE_VERSION, Metadata, Policy, SessionRules, Started, Templates};
 use reknit_journal::{Journal, RunFilter, RunReadError, RunSummary, StorageError};
 use reknit_mend::MendingPolicy;
 use reknit_model_api::TargetName;
@@ -375,6 +375,7 @@ impl Runtime {
             seed,
             trace_parent: None,
             fork: None,
+            earlier: Earlier::default(),
             machine_version: MACHINE_VERSION,
         }
     }

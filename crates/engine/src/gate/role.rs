@@ -37,6 +37,9 @@ const TEXTS: [&str; 13] = [
     "title",
 ];
 
+/// Fewer words are in many texts by chance.
+const WORDS_OF_PHRASE: usize = 4;
+
 /// How the role of a parameter was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RoleSource {
@@ -68,6 +71,17 @@ pub(crate) struct RoleGuess<'a> {
     /// The schemas that describe it.
     pub(crate) schemas: &'a [&'a Value],
     pub(crate) siblings: &'a Object,
+}
+
+impl RoleGuess<'_> {
+    fn is_listed(&self) -> bool {
+        self.schemas.iter().any(|schema| schema.get("enum").is_some())
+    }
+
+    fn is_text(&self) -> bool {
+        let name = self.name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase);
+        TEXTS.contains(&name.collect::<String>().as_str())
+    }
 }
 
 /// The role of a parameter, and how it was found. For an undeclared tool of the protocol only what name, format or digits
@@ -132,11 +146,14 @@ fn guess_role(
 /// Whether a short text that counts as a target names nobody and nothing after all: an agent may write it by itself. It is what
 /// a message says, a date, or one of a list of the schema.
 pub(crate) fn is_own_word(guess: RoleGuess<'_>) -> bool {
-    let plain: String =
-        guess.name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect();
     let is_guess = matches!(find_role(guess).1, RoleSource::Guess(BY_LENGTH));
-    let is_listed = guess.schemas.iter().any(|schema| schema.get("enum").is_some());
-    is_guess && (is_listed || TEXTS.contains(&plain.as_str()) || guess.value.as_str().is_some_and(is_date))
+    is_guess && (guess.is_listed() || guess.is_text() || guess.value.as_str().is_some_and(is_date))
+}
+
+/// Whether a value is a text of several words that its reader reads. Whoever has it word for word in another text copied it.
+pub(crate) fn is_phrase(guess: RoleGuess<'_>) -> bool {
+    let words = guess.value.as_str().map_or(0, |text| text.split_whitespace().count());
+    words >= WORDS_OF_PHRASE && guess.is_text() && !guess.is_listed()
 }
 
 /// Whether a text is a date or a time: `2026-05-01`, `2026-05-01 10:00`, `10:00`.

@@ -73,6 +73,7 @@ fn value(role: ParameterRole, origin: OriginClass, difference: ValueDifference, 
         stated: stated.map(str::to_owned),
         is_refused_elsewhere: false,
         carries_results: false,
+        found_in: None,
         nearly_stated: None,
     }
 }

@@ -12,7 +12,7 @@ use reknit_protocol::{Number, Path, StepId, Value};
 
 use super::knowledge::{PlanContext, StepContext};
 use crate::gate::{OriginClass, ParameterRole, StatedText, key_path};
-use crate::guard::{Earlier, ResultOrigin, carries_field, is_address, plain_text};
+use crate::guard::{ResultOrigin, carries_field, is_address, plain_text};
 use crate::synthesis::numbers_in_text::{self, has_words, visit_scalars};
 use crate::synthesis::used_numbers::number_word;
 
@@ -46,7 +46,8 @@ impl<'a> PlanContext<'a> {
         let instruction = Some(planned.instruction.as_str()).filter(|_| self.is_plan_of_person());
         let is_after_data = self.is_after_data();
         let of_person = self.planning.earlier.person.iter().map(String::as_str).filter(move |_| is_after_data);
-        let of_run = [self.request].into_iter().chain(instruction).filter(move |_| !is_after_data);
+        let counts_own = !is_after_data || self.planning.earlier.is_without_request;
+        let of_run = [self.request].into_iter().chain(instruction).filter(move |_| counts_own);
         of_person.chain(of_run)
     }
 
@@ -76,15 +77,38 @@ impl<'a> PlanContext<'a> {
                 return OriginClass::FoundIssued;
             }
         }
-        let known = |value: &Value| earlier.values.get(&Earlier::key(callee, &parameter, value)).copied();
-        match value.and_then(known).or_else(|| written.and_then(known)) {
+        match self.said_of(planned, (at, value, written)) {
             Some(ResultOrigin::Vouched) => OriginClass::FoundIssued,
             Some(ResultOrigin::SameService) if value.is_some_and(|value| can_be_issued(value, role)) => {
                 OriginClass::FoundIssued
             }
-            Some(ResultOrigin::SameService | ResultOrigin::AnyResult) => OriginClass::FoundElsewhere,
+            Some(ResultOrigin::SameService | ResultOrigin::AnyResult | ResultOrigin::InText) => {
+                OriginClass::FoundElsewhere
+            }
             None => found,
         }
+    }
+
+    /// What the results that were read before say about a value, or about what was written in its place.
+    pub(super) fn said_of(
+        &self,
+        planned: &PlannedStep,
+        (at, value, written): (&Path, Option<&Value>, Option<&Value>),
+    ) -> Option<ResultOrigin> {
+        let (callee, parameter) = ((planned.tool.as_str(), planned.capability.as_str()), key_path(at));
+        let known = |value: &Value| self.planning.earlier.said_of(callee, &parameter, value);
+        value.and_then(known).or_else(|| written.and_then(known))
+    }
+
+    /// The capability whose result has a value, if the call was written after that was read.
+    pub(super) fn found_in(&self, planned: &PlannedStep, at: &Path, value: &Value) -> Option<String> {
+        let callee = (planned.tool.as_str(), planned.capability.as_str());
+        self.planning.earlier.source_of(callee, &key_path(at), value).map(str::to_owned)
+    }
+
+    /// Whether what was written after data was read needs the request as evidence.
+    fn needs_request(&self) -> bool {
+        self.is_after_data() && !self.planning.earlier.is_without_request
     }
 
     fn trusts(&self, source: &PlannedStep, body: &Value, value: &Value) -> bool {
@@ -112,6 +136,10 @@ impl StepContext<'_> {
         }
         let results = self.results_before(planned);
         for id in self.evidence_ids(planned) {
+            // The arguments of a call that somebody wrote after reading say nothing for themselves.
+            if id.as_str() == INPUTS && self.needs_request() {
+                continue;
+            }
             if let StepResult::Ready(body) = results.result_of(&id) {
                 known.add_all(body);
                 if id.as_str() == INPUTS {
@@ -177,7 +205,7 @@ impl StepContext<'_> {
     ) -> OriginClass {
         if step.as_str() == INPUTS {
             // What a model wrote as the default of an input is its own word.
-            let by_person = self.is_plan_of_person();
+            let by_person = self.is_plan_of_person() && !self.needs_request();
             return if by_person { OriginClass::FoundInRequest } else { self.origin_by_value(evidence, value, role) };
         }
         if evidence.stated.has(value) {
@@ -229,6 +257,9 @@ impl StepContext<'_> {
     /// Whether a value is an address that neither the request nor a result has, and that contains a value of a result.
     pub(super) fn carries_results(&self, evidence: &Evidence<'_>, value: &Value) -> bool {
         let Some(address) = value.as_str().map(str::trim).filter(|text| is_address(text)) else { return false };
+        if self.planning.earlier.is_without_request {
+            return !address.contains(char::is_whitespace) && self.planning.earlier.carriers.contains(address);
+        }
         if evidence.stated.has(value) {
             return false;
         }

@@ -16,11 +16,12 @@ use super::planned;
 use super::repair_by_rules::facts_about;
 use super::step_run::StepRun;
 use crate::effect::AskedBy;
+use crate::exact_word::ExactWord;
 use crate::gate::{
     Finding, GateDecision, GateVerdict, OriginClass, ParameterRole, ProposedCall, ProposedValue, RoleGuess,
-    ValueDifference, find_role, is_own_word, joined, judge, key_path, row_of,
+    ValueDifference, find_role, is_own_word, is_phrase, joined, judge, key_path, row_of,
 };
-use crate::guard::GuardLevel;
+use crate::guard::{GuardLevel, ResultOrigin, plain_text};
 use crate::internal_error::Decided;
 
 /// What was written for a step.
@@ -142,12 +143,23 @@ impl<'a> CallJudge<'a> {
         self.known.is_of_second_plan(planned) && !first.any(is_same)
     }
 
-    /// Whether the values of a role need evidence because an agent wrote them after it had read data.
-    fn is_guarded(&self, role: ParameterRole, guess: RoleGuess<'_>) -> bool {
+    /// Whether a value needs evidence because it was written after data was read. `said` is what the data says about it.
+    fn is_guarded(&self, role: ParameterRole, guess: RoleGuess<'_>, said: Option<ResultOrigin>) -> bool {
         let is_strict = self.known.policy().effects.guard == GuardLevel::Strict;
+        let is_quoted = said == Some(ResultOrigin::InText);
+        // Where nobody says what the person asked for, a name may be in a result by chance, and an account or an address is not.
+        let is_from_data = || {
+            let is_exact = ExactWord::of(&plain_text(guess.value).to_lowercase()).is_some();
+            match said {
+                Some(ResultOrigin::InText) => is_exact || is_strict || is_phrase(guess),
+                Some(ResultOrigin::AnyResult) => is_exact || is_strict,
+                Some(ResultOrigin::SameService | ResultOrigin::Vouched) | None => false,
+            }
+        };
         self.known.is_after_data()
+            && (!self.known.planning.earlier.is_without_request || is_from_data())
             && match role {
-                ParameterRole::Target => is_strict || !is_own_word(guess),
+                ParameterRole::Target => is_strict || !is_own_word(guess) || is_phrase(guess) && is_quoted,
                 ParameterRole::Quantity => is_strict,
                 ParameterRole::Switch | ParameterRole::Content => false,
             }
@@ -286,19 +298,8 @@ impl<'a> CallJudge<'a> {
         let was = leaf.written.filter(|was| **was != Value::Null && *class != SideEffect::Undeclared).map(find);
         let role = was.into_iter().chain([find(shown)]).min().unwrap_or(ParameterRole::Target);
         let provenance = comparison.provenance_of(leaf);
-        let provenance = provenance.as_ref();
-        let is_open = provenance.is_some_and(is_found_before_call);
-        let is_planned = comparison.is_repeated(leaf)
-            || !self.known.is_of_second_plan(planned) && !self.is_guarded(role, guess(shown));
-        let origin = match leaf.difference {
-            difference if !is_open && is_planned && (is_moved || !is_other_value(difference)) => {
-                self.origin_of_written(provenance)
-            }
-            _ => {
-                let found = self.known.origin_of_found(evidence, provenance, shown, role);
-                self.known.origin_in_results(planned, (&leaf.at, leaf.value, leaf.written), found, provenance, role)
-            }
-        };
+        let is_open = provenance.as_ref().is_some_and(is_found_before_call);
+        let origin = self.origin_of_leaf(comparison, leaf, guess(shown), (role, provenance.as_ref(), is_moved));
         let is_flag_of_read = |written: &Value| {
             let flag = written.as_bool().filter(|_| *class == SideEffect::Read);
             flag.is_some_and(|flag| evidence.stated.asks_for_flag(name, flag))
@@ -328,13 +329,41 @@ impl<'a> CallJudge<'a> {
             origin,
             difference,
             stated: stated.filter(|_| !is_moved).map(text_of),
-            // What was written before anything was read carries nothing out of it.
-            carries_results: self.known.policy().effects.guard.is_on()
-                && !matches!(origin, OriginClass::Literal | OriginClass::Person)
-                && self.known.carries_results(evidence, shown),
+            carries_results: self.may_carry_results(origin) && self.known.carries_results(evidence, shown),
+            found_in: self.known.found_in(planned, &leaf.at, shown),
             is_refused_elsewhere: reference_to(&leaf.at, &comparison.referred) == Referred::Others,
             nearly_stated,
         })
+    }
+
+    /// The origin of a leaf of a call, with its role and with where its value comes from.
+    fn origin_of_leaf(
+        &self,
+        comparison: &Comparison<'_>,
+        leaf: &Leaf<'_>,
+        guess: RoleGuess<'_>,
+        (role, provenance, is_moved): (ParameterRole, Option<&Provenance>, bool),
+    ) -> OriginClass {
+        let (planned, place) = (comparison.planned, (&leaf.at, leaf.value, leaf.written));
+        let is_open = provenance.is_some_and(is_found_before_call);
+        let is_guarded = self.is_guarded(role, guess, self.known.said_of(planned, place));
+        let is_planned = comparison.is_repeated(leaf) || !self.known.is_of_second_plan(planned) && !is_guarded;
+        match leaf.difference {
+            difference if !is_open && is_planned && (is_moved || !is_other_value(difference)) => {
+                self.origin_of_written(provenance)
+            }
+            _ if is_guarded && self.known.planning.earlier.is_without_request => OriginClass::FoundElsewhere,
+            _ => {
+                let found = self.known.origin_of_found(&comparison.evidence, provenance, guess.value, role);
+                self.known.origin_in_results(planned, place, found, provenance, role)
+            }
+        }
+    }
+
+    /// Whether a value may carry something out of a result. One that was written before anything was read does not.
+    fn may_carry_results(&self, origin: OriginClass) -> bool {
+        let is_of_plan = matches!(origin, OriginClass::Literal | OriginClass::Person);
+        self.known.policy().effects.guard.is_on() && (self.known.planning.earlier.is_without_request || !is_of_plan)
     }
 
     /// The origin of a value that stands in the first plan.

@@ -297,4 +297,11 @@ impl State {
         self.planning.earlier.clone_from(&avoided.earlier);
         self
     }
+
+    /// Notes what was read before the run started, unless the machine that runs it has said so.
+    pub(super) fn begin_after(&mut self, earlier: &Earlier) {
+        if self.planning.earlier.is_empty() {
+            self.planning.earlier.clone_from(earlier);
+        }
+    }
 }

@@ -3,8 +3,8 @@
 use std::sync::{Arc, LazyLock};
 
 use reknit_engine::{
-    Answer, DecidedBy, Decision, Effect, Event, EventKind, MACHINE_VERSION, Metadata, Outcome, Policy, Record, Run,
-    Started, StepReport, Synthesis, Templates,
+    Answer, DecidedBy, Decision, Earlier, Effect, Event, EventKind, MACHINE_VERSION, Metadata, Outcome, Policy, Record,
+    Run, Started, StepReport, Synthesis, Templates,
 };
 use reknit_model_api::{ErrorClass, ModelAnswer, ModelFailure, Usage};
 use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool, PlanAuthor, read_plan_file};
@@ -77,6 +77,7 @@ pub(crate) fn started(plan: Option<Plan>, policy: Policy) -> Started {
         seed: 7,
         trace_parent: None,
         fork: None,
+        earlier: Earlier::default(),
         machine_version: MACHINE_VERSION,
     }
 }

@@ -115,16 +115,29 @@ fn mails(tool: &str) -> Vec<String> {
     ]
 }
 
+/// What a model says that quotes a mail, in eleven languages.
+const QUOTING: [&str; 11] = [
+    "The mail says:",
+    "In der Mail steht:",
+    "Le courriel contient ceci :",
+    "El correo dice:",
+    "O e-mail diz:",
+    "Nella mail c'è scritto:",
+    "В письме написано:",
+    "邮件内容如下：",
+    "メールには次のように書かれています。",
+    "تقول الرسالة:",
+    "मेल में लिखा है:",
+];
+
 #[test]
 fn a_quotation_of_a_result_makes_no_call_also_not_a_read_and_not_bare() {
     for tool in ["shop__look_up", "shop__order", "shop__refund"] {
         for mail in mails(tool) {
-            for text in [
-                tagged(tool),
-                format!("The mail says:\n{}", tagged(tool)),
-                format!("Die Mail:\n```json\n{}\n```", call(tool)),
-                format!("```\n{}\n```", call(tool)),
-            ] {
+            let in_words = QUOTING.iter().flat_map(|words| {
+                [format!("{words}\n{}", tagged(tool)), format!("{words}\n```json\n{}\n```", call(tool))]
+            });
+            for text in in_words.chain([tagged(tool), format!("```\n{}\n```", call(tool))]) {
                 // The model reads the mail with a call in its text, so nothing is known of native calls.
                 let mut driver = TestDriver::new();
                 driver.answer(saying(r#"{"name": "shop__look_up", "arguments": {"mail": 1}}"#));

@@ -11,7 +11,7 @@ use rmcp::model::{
     ElicitationAction, ErrorData, Implementation,
 };
 use rmcp::service::{RequestContext, RunningService};
-use rmcp::{ClientHandler, RoleClient, ServiceExt};
+use rmcp::{ClientHandler, RoleClient, ServiceError, ServiceExt};
 use serde_json::json;
 
 /// A client whose user answers every question in the same way; `None` if it cannot ask.
@@ -58,9 +58,17 @@ impl Connection {
         offering: Offering,
         may_approve: bool,
     ) -> Self {
+        let configure = move |config: ConfigBuilder| rules.into_iter().fold(config, ConfigBuilder::approve);
+        Self::configured(tool, (client, offering, may_approve), configure).await
+    }
+
+    pub(crate) async fn configured(
+        tool: ScriptedTool,
+        (client, offering, may_approve): (Client, Offering, bool),
+        configure: impl FnOnce(ConfigBuilder) -> ConfigBuilder + Send + 'static,
+    ) -> Self {
         let tool = tool.start().await.expect("the tool starts");
-        let builder = Reknit::builder().tool_service("t", &tool.base_url());
-        let builder = builder.configure(move |config| rules.into_iter().fold(config, ConfigBuilder::approve));
+        let builder = Reknit::builder().tool_service("t", &tool.base_url()).configure(configure);
         let reknit = builder.start().await.expect("it starts");
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let server = McpServer::new(reknit.clone(), offering).with_approvals(may_approve);
@@ -74,9 +82,20 @@ impl Connection {
     }
 
     pub(crate) async fn call(&self, name: &str, arguments: serde_json::Value) -> CallToolResult {
+        self.call_with(name, arguments, None).await.expect("the server answers")
+    }
+
+    /// A call with metadata.
+    pub(crate) async fn call_with(
+        &self,
+        name: &str,
+        arguments: serde_json::Value,
+        meta: Option<serde_json::Value>,
+    ) -> Result<CallToolResult, ServiceError> {
         let arguments = arguments.as_object().cloned().expect("an object");
-        let params = CallToolRequestParams::new(name.to_owned()).with_arguments(arguments);
-        self.client.call_tool(params).await.expect("the server answers")
+        let mut params = CallToolRequestParams::new(name.to_owned()).with_arguments(arguments);
+        params.meta = meta.map(|meta| serde_json::from_value(meta).expect("an object"));
+        self.client.call_tool(params).await
     }
 
     pub(crate) async fn names(&self) -> Vec<String> {

@@ -5,5 +5,6 @@ mod agents;
 mod approvals;
 mod arguments_and_results;
 mod connection;
+mod hostile_results;
 mod offering;
 mod owners;

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use reknit_engine::{Effect, Event, MACHINE_VERSION, Machine, Metadata, Policy, Run, Started, Synthesis, Templates};
+use reknit_engine::{
+    Earlier, Effect, Event, MACHINE_VERSION, Machine, Metadata, Policy, Run, Started, Synthesis, Templates,
+};
 use reknit_fakes::VirtualClock;
 use reknit_journal::Journal;
 use reknit_models::{Models, Target};
@@ -93,6 +95,7 @@ impl Fixture {
             seed: 7,
             trace_parent: None,
             fork: None,
+            earlier: Earlier::default(),
             machine_version: MACHINE_VERSION,
         }
     }

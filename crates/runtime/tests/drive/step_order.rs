@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use reknit_engine::{AskModel, MACHINE_VERSION, Metadata, Policy, Started, Status, Synthesis, Templates};
+use reknit_engine::{AskModel, Earlier, MACHINE_VERSION, Metadata, Policy, Started, Status, Synthesis, Templates};
 use reknit_journal::Journal;
 use reknit_model_api::{ErrorClass, ModelAnswer, ModelFailure};
 use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool, PlanAuthor};
@@ -64,6 +64,7 @@ async fn a_step_waits_only_for_the_steps_that_it_depends_on() {
         seed: 7,
         trace_parent: None,
         fork: None,
+        earlier: Earlier::default(),
         machine_version: MACHINE_VERSION,
     };
     let clock = Arc::new(SystemClock::new());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use reknit_engine::{
-    ApprovalPolicy, ApprovalRule, AskScope, MACHINE_VERSION, Metadata, Policy, SessionRules, SessionStarted,
+    ApprovalPolicy, ApprovalRule, AskScope, Earlier, MACHINE_VERSION, Metadata, Policy, SessionRules, SessionStarted,
     SessionTexts, Started, Synthesis, Templates, UndeclaredPolicy,
 };
 use reknit_mend::PeoplePolicy;
@@ -159,6 +159,7 @@ fn draw_run(id: &str, catalogue: &Arc<Catalogue>, templates: &Arc<Templates>, ra
         seed: random.next(),
         trace_parent: None,
         fork: None,
+        earlier: Earlier::default(),
         machine_version: MACHINE_VERSION,
     };
     PlottedRun { id: id.into(), start: started.into(), plan: Some(plan), turns: Vec::new() }
