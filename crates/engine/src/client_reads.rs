@@ -18,7 +18,7 @@ const MOST_KEPT: usize = 4 * 1024 * 1024;
 pub struct ClientReads {
     results: VecDeque<KeptResult>,
     bytes: usize,
-    /// How often each capability was called, by `tool/capability`.
+    /// How often each capability was called to change something, by `tool/capability`.
     changes: BTreeMap<String, u32>,
 }
 
@@ -68,9 +68,11 @@ impl ClientReads {
         }
     }
 
-    /// Counts a call that changed something, for the mandate.
-    pub fn count_change(&mut self, tool: &str, capability: &str) {
-        *self.changes.entry(format!("{tool}/{capability}")).or_default() += 1;
+    /// Takes back a call that [`Self::judge`] has counted: it changed nothing.
+    pub fn forget_change(&mut self, tool: &str, capability: &str) {
+        if let Some(times) = self.changes.get_mut(&format!("{tool}/{capability}")) {
+            *times = times.saturating_sub(1);
+        }
     }
 
     /// Starts to count anew, for another request of the user.
@@ -78,10 +80,11 @@ impl ClientReads {
         self.changes.clear();
     }
 
-    /// Says in the first event of a run what its client had read when it wrote these calls. Does nothing with the guard off.
-    pub fn judge(&self, calls: &[ClientCall<'_>], asked: &ClientRequest, started: &mut Started) {
+    /// Says in the first event of a run what its client had read when it wrote these calls, and counts those that change something for
+    /// the mandate before they are made: others may be written meanwhile. Does nothing with the guard off.
+    pub fn judge(&mut self, calls: &[ClientCall<'_>], asked: &ClientRequest, started: &mut Started) {
         let effects = &started.policy.effects;
-        if !effects.guard.is_on() || self.results.is_empty() {
+        if !effects.guard.is_on() {
             return;
         }
         let mandate = asked.mandate.as_ref().map(|mandate| mandate.less(&self.changes));
@@ -96,6 +99,12 @@ impl ClientReads {
             }
         });
         let written: Vec<WrittenCall<'_>> = written.filter(is_judged).collect();
+        for call in written.iter().filter(|call| call.class != SideEffect::Read) {
+            *self.changes.entry(format!("{}/{}", call.callee.0, call.callee.1)).or_default() += 1;
+        }
+        if self.results.is_empty() {
+            return;
+        }
         let mut earlier = Earlier {
             has_read: true,
             is_without_request: asked.request.is_none(),

@@ -16,6 +16,8 @@ use crate::result::is_marked_in_doubt;
 const REQUEST: &str = "reknit/request";
 const MANDATE: &str = "reknit/mandate";
 
+const SESSION_HEADER: &str = "mcp-session-id";
+
 /// How many conversations are kept. The one that was used longest ago is forgotten first.
 const MOST: usize = 256;
 
@@ -31,7 +33,11 @@ pub(crate) struct Conversation {
 }
 
 impl Conversations {
-    pub(crate) fn of(&self, client: String) -> Arc<Mutex<Conversation>> {
+    /// Which conversation a call belongs to: its session, or else whoever makes it.
+    pub(crate) fn of(&self, context: &RequestContext<RoleServer>, caller: &str) -> Arc<Mutex<Conversation>> {
+        let parts = context.extensions.get::<http::request::Parts>();
+        let session = parts.and_then(|parts| parts.headers.get(SESSION_HEADER)?.to_str().ok()).unwrap_or_default();
+        let client = format!("{session}\0{caller}");
         let mut known = self.0.lock();
         let at = known.iter().position(|(name, _)| *name == client);
         let found = at.and_then(|at| known.remove(at)).unwrap_or_else(|| (client, Arc::default()));
@@ -45,8 +51,8 @@ impl Conversations {
 }
 
 impl Conversation {
-    /// Notes what the metadata of a call says about the user's request. A new request adds to the earlier ones, and its mandate takes
-    /// the place of theirs.
+    /// Notes what the metadata of a call says about the user's request. A new request adds to the earlier ones. A mandate takes the
+    /// place of the one before, and one that comes with a new request counts calls anew.
     pub(crate) fn hear(&mut self, context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
         let refused =
             |key: &str, what: &str| ErrorData::invalid_params(format!("`{key}` in `_meta` must be {what}"), None);
@@ -61,15 +67,13 @@ impl Conversation {
                 refused(MANDATE, &format!("a list of permissions, each with a `capability`: {error}"))
             })?),
         };
-        if let Some(text) = request {
-            let known = self.asked.request.get_or_insert_default();
-            if !known.contains(text.as_str()) {
-                if !known.is_empty() {
-                    known.push('\n');
-                }
-                known.push_str(&text);
-                self.reads.forget_changes();
-            }
+        let known = self.asked.request.as_deref().unwrap_or_default();
+        let new = request.filter(|text| self.asked.request.is_none() || !known.contains(text.as_str()));
+        if new.is_some() && mandate.is_some() {
+            self.reads.forget_changes();
+        }
+        if let Some(text) = new {
+            self.asked.request = Some(if known.is_empty() { text } else { format!("{known}\n{text}") });
         }
         if mandate.is_some() {
             self.asked.mandate = mandate;
@@ -77,7 +81,7 @@ impl Conversation {
         Ok(())
     }
 
-    /// Notes the texts of a result, and that the call changed something, or may have. `source` is the capability that was called.
+    /// Notes the texts of a result, and that the call changed nothing if it failed for certain. `source` is the capability that was called.
     pub(crate) fn note(
         &mut self,
         (source, sent): (Option<(&str, &str)>, &Object),
@@ -85,8 +89,8 @@ impl Conversation {
         result: &CallToolResult,
     ) {
         let is_error = result.is_error == Some(true);
-        if let Some((tool, capability)) = source.filter(|_| changes && (!is_error || is_marked_in_doubt(result))) {
-            self.reads.count_change(tool, capability);
+        if let Some((tool, capability)) = source.filter(|_| changes && is_error && !is_marked_in_doubt(result)) {
+            self.reads.forget_change(tool, capability);
         }
         let texts = result.content.iter().filter_map(|block| block.as_text()).map(|block| block.text.as_str());
         for (at, text) in texts.enumerate() {

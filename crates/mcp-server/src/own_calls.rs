@@ -5,7 +5,7 @@ use reknit::runtime::run_overview;
 use reknit_engine::{ClientCall, Started, explain};
 use reknit_journal::RunSummary;
 use reknit_plan::{PlanAuthor, read_plan_file};
-use reknit_protocol::{Object, RunId, Value};
+use reknit_protocol::{Object, RunId, Step, Value};
 use rmcp::RoleServer;
 use rmcp::model::{CallToolResult, ContentBlock};
 use rmcp::service::RequestContext;
@@ -17,6 +17,9 @@ use crate::result::{error_text, result_of_run};
 use crate::server::McpServer;
 
 const MAX_FOUND: usize = 20;
+
+/// Where the defaults of a plan's inputs are judged; no parameter has this name.
+const DEFAULTS: &str = "{{inputs}}";
 
 impl McpServer {
     pub(crate) async fn call_own(
@@ -90,17 +93,7 @@ impl McpServer {
         let started = self.runtime().started(&request, Some(plan));
         let policy = without_written_answer(&started.policy);
         let mut started = Started { plan_author: PlanAuthor::Model, policy, ..started };
-        let steps = started.plan.clone().map(|plan| plan.steps).unwrap_or_default();
-        let calls = steps.iter().filter_map(|step| {
-            let (arguments, is_loop) = (step.parameters()?, step.has_foreach());
-            let capability = step.capability()?;
-            Some(ClientCall { step: step.step_id.as_str(), tool: step.tool.as_str(), capability, arguments, is_loop })
-        });
-        let calls: Vec<ClientCall<'_>> = calls.collect();
-        {
-            let told = conversation.lock();
-            told.reads.judge(&calls, &told.asked, &mut started);
-        }
+        judge_plan(conversation, &mut started);
         self.run(context, || self.reknit.start(started)).await
     }
 
@@ -150,6 +143,26 @@ impl McpServer {
         let text = format!("{name}: {}\nparameters: {schema}", entry.capability.description);
         CallToolResult::success(vec![ContentBlock::text(text)])
     }
+}
+
+/// Says in the first event of a plan's run what its client had read when it wrote the plan.
+fn judge_plan(conversation: &Mutex<Conversation>, started: &mut Started) {
+    let (steps, inputs) = started.plan.clone().map(|plan| (plan.steps, plan.inputs)).unwrap_or_default();
+    let defaults: Vec<Value> = inputs.into_iter().filter_map(|(_, input)| input.default).collect();
+    let with_defaults = |step: &Step| {
+        let mut arguments = step.parameters().cloned().unwrap_or_default();
+        // A parameter may refer to them.
+        arguments.insert(DEFAULTS, defaults.clone());
+        arguments
+    };
+    let arguments: Vec<Object> = steps.iter().map(with_defaults).collect();
+    let calls = steps.iter().zip(&arguments).filter_map(|(step, arguments)| {
+        let (tool, capability, is_loop) = (step.tool.as_str(), step.capability()?, step.has_foreach());
+        Some(ClientCall { step: step.step_id.as_str(), tool, capability, arguments, is_loop })
+    });
+    let calls: Vec<ClientCall<'_>> = calls.collect();
+    let Conversation { reads, asked } = &mut *conversation.lock();
+    reads.judge(&calls, asked, started);
 }
 
 /// The argument with this name. Fails with the result that says that it is missing.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use reknit::runtime::{NamedAgent, RefusalCode, Runtime};
 use reknit::{Reknit, RunHandle};
-use reknit_engine::{ClientCall, take_repeat_reason};
+use reknit_engine::{ClientCall, GuardLevel, take_repeat_reason};
 use reknit_plan::Catalogue;
 use reknit_protocol::{Object, RunId, Sha256, Value, hex};
 use rmcp::model::{
@@ -34,8 +34,6 @@ use crate::sessions::{SessionLimit, Sessions};
 
 /// The header of an HTTP request that names its caller. The server that mounts [`McpServer::http_service`] sets it.
 pub const CALLER_HEADER: &str = "x-reknit-caller";
-
-const SESSION_HEADER: &str = "mcp-session-id";
 
 const PAGE: usize = 500;
 
@@ -178,8 +176,8 @@ impl McpServer {
         let (tool, capability) = (called.tool.as_str(), called.capability.as_str());
         let call = ClientCall { step: STEP, tool, capability, arguments: &arguments, is_loop: false };
         {
-            let told = conversation.lock();
-            told.reads.judge(&[call], &told.asked, &mut started);
+            let Conversation { reads, asked } = &mut *conversation.lock();
+            reads.judge(&[call], asked, &mut started);
         }
         let Some(None) = reason else {
             return match self.start_run(|| self.reknit.start(started)) {
@@ -197,13 +195,6 @@ impl McpServer {
             }
             Err(error) => error_text(format!("Not sent: {error}")),
         }
-    }
-
-    /// Which conversation a call belongs to: its session, or else whoever makes it.
-    fn conversation(&self, context: &RequestContext<RoleServer>) -> Arc<Mutex<Conversation>> {
-        let parts = context.extensions.get::<http::request::Parts>();
-        let session = parts.and_then(|parts| parts.headers.get(SESSION_HEADER)?.to_str().ok()).unwrap_or_default();
-        self.conversations.of(format!("{session}\0{}", self.caller(context)))
     }
 
     /// Who makes a call: the owner of its run, the caller that the HTTP server names, and the name that the client gives itself.
@@ -377,7 +368,7 @@ impl ServerHandler for McpServer {
     ) -> Result<CallToolResponse, ErrorData> {
         let offer = self.offer();
         let arguments = arguments_of(&request)?;
-        let conversation = self.conversation(&context);
+        let conversation = self.conversations.of(&context, &self.caller(&context));
         conversation.lock().hear(&context)?;
         let (mut source, sent) = (None, arguments.clone());
         let result = match offer.find(&request.name) {
@@ -390,7 +381,9 @@ impl ServerHandler for McpServer {
             None => return Err(ErrorData::invalid_params(format!("there is no tool `{}`", request.name), None)),
         };
         let changes = matches!(offer.find(&request.name), Some(Offered::Capability(called)) if !called.only_reads);
-        conversation.lock().note((source, &sent), changes, &result);
+        if self.runtime().policy_with_rules().effects.guard != GuardLevel::Off {
+            conversation.lock().note((source, &sent), changes, &result);
+        }
         Ok(result.into())
     }
 }

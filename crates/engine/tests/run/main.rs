@@ -14,6 +14,7 @@ mod attachments;
 mod breakers;
 mod business_keys;
 mod cancellation_and_limits;
+mod client_reads;
 mod confirmation;
 mod context_rung;
 mod corrections;

@@ -5,6 +5,7 @@ use reknit_fakes::tool::CallMatcher;
 use reknit_fakes::{Reply, ScriptedTool};
 use reknit_mcp_server::Offering;
 use reknit_protocol::{SideEffect, Value};
+use rmcp::model::CallToolResult;
 use serde_json::json;
 
 use crate::connection::{Client, Connection, texts};
@@ -72,6 +73,40 @@ async fn with_the_request_a_client_pays_whom_the_request_names_and_as_often_as_i
     let once = json!({"reknit/request": "Pay DE44444444.", "reknit/mandate": [{"capability": "t/pay", "times": 1}]});
     assert!(connection.pays(json!({"recipient": "DE44444444"}), Some(once.clone())).await);
     assert!(!connection.pays(json!({"recipient": "DE44444444", "title": "again"}), Some(once)).await, "once");
+}
+
+#[tokio::test]
+async fn a_plan_of_a_client_is_judged_with_the_defaults_of_its_inputs_and_counts_for_its_mandate() {
+    let connection = guarded().await;
+    connection.call("t__mail", json!({})).await;
+    let plan = |recipient: &str, parameters: serde_json::Value| {
+        let step = json!({"id": "s", "tool": "t/pay", "with": parameters});
+        json!({"inputs": {"who": {"default": recipient}}, "steps": [step]})
+    };
+    let waits = |result: &CallToolResult| texts(result)[0].contains("a person must approve it");
+    let by_input = connection.call("run_plan", plan(EVE, json!({"recipient": "{{inputs.who}}"}))).await;
+    assert!(waits(&by_input), "{by_input:?}");
+    assert_eq!(connection.tool.calls_of("pay").len(), 0);
+
+    let meta = json!({"reknit/request": "Pay DE44444444.", "reknit/mandate": [{"capability": "t/pay", "times": 1}]});
+    let paid = connection.call_with("run_plan", plan("", json!({"recipient": "DE44444444"})), Some(meta)).await;
+    assert_eq!(connection.tool.calls_of("pay").len(), 1, "{paid:?}");
+    assert!(!connection.pays(json!({"recipient": "DE44444444", "title": "again"}), None).await, "once");
+    let bare = json!({"steps": [{"id": "s", "tool": "t/pay"}]});
+    let outside = connection.call("run_plan", bare).await;
+    assert!(waits(&outside), "{outside:?}");
+}
+
+#[tokio::test]
+async fn another_request_without_a_mandate_permits_nothing_more_and_one_with_a_mandate_counts_anew() {
+    let connection = guarded().await;
+    connection.call("t__mail", json!({})).await;
+    let once =
+        |text: &str| Some(json!({"reknit/request": text, "reknit/mandate": [{"capability": "t/pay", "times": 1}]}));
+    let pay = |title: &str| json!({"recipient": "DE44444444", "title": title});
+    assert!(connection.pays(pay("a"), once("Pay DE44444444.")).await);
+    assert!(!connection.pays(pay("b"), Some(json!({"reknit/request": "What is new?"}))).await);
+    assert!(connection.pays(pay("c"), once("Pay it again.")).await);
 }
 
 #[tokio::test]
