@@ -49,10 +49,12 @@ impl Run {
 impl Reports<'_> {
     /// What reads left out although the request asks for it, one sentence for each parameter.
     pub(super) fn lost_filters(&self) -> Vec<String> {
+        let judge = self.known.judge();
         let steps = self.known.plan.steps.iter().zip(self.known.steps.iter());
         let done = self.known.plan.indices().zip(steps).filter(|(_, (_, step))| matches!(step.stage(), Stage::Done(_)));
-        let reads = done.filter(|(_, (planned, _))| self.known.side_effect(planned) == SideEffect::Read);
-        let findings = reads.filter_map(|(index, (planned, _))| match self.known.judge().judge_call(index) {
+        let changed = done.filter(|(_, (planned, step))| !judge.is_plain(planned, step));
+        let reads = changed.filter(|(_, (planned, _))| self.known.side_effect(planned) == SideEffect::Read);
+        let findings = reads.filter_map(|(index, (planned, _))| match judge.judge_call(index) {
             Ok(GateVerdict::SendAndTell(_, findings)) => Some((&planned.id, findings)),
             _ => None,
         });

@@ -169,9 +169,7 @@ impl<'a> CallJudge<'a> {
     pub(super) fn judge_call(&self, index: StepIndex) -> Decided<GateVerdict> {
         let (planned, step) = (planned(self.known.plan, index)?, self.known.steps.get(index)?);
         let mut call = ProposedCall { class: self.known.side_effect(planned), ..ProposedCall::default() };
-        let is_as_written =
-            step.written.is_none() && !self.known.planning.lost_parameters.contains_key(self.written_id(planned));
-        if call.class == SideEffect::Read && is_as_written && !self.known.policy().effects.guard.is_on() {
+        if call.class == SideEffect::Read && self.is_plain(planned, step) {
             return Ok(judge(&call));
         }
         call.is_approved = self.is_approved(index)? || self.is_in_approved_plan(index)?;
@@ -181,6 +179,14 @@ impl<'a> CallJudge<'a> {
             call.is_outside_mandate = self.known.policy().effects.guard.is_on() && self.is_outside_mandate(planned);
         }
         Ok(judge(&call))
+    }
+
+    /// Whether nothing about the values of a call can matter if it only reads: they are as the plan has them, and the guard is off.
+    pub(super) fn is_plain(&self, planned: &'a PlannedStep, step: &StepRun) -> bool {
+        let lost = &self.known.planning.lost_parameters;
+        step.written.is_none()
+            && !self.known.policy().effects.guard.is_on()
+            && (lost.is_empty() || !lost.contains_key(self.written_id(planned)))
     }
 
     /// The id under which a step is written in the plan: that of the loop for an item.
