@@ -282,9 +282,20 @@ impl StepContext<'_> {
     }
 }
 
-/// Whether a service can vouch for a value: an id or a path is its own, an address or a sum is not.
+/// Whether a service can vouch for a value: an id or a path is its own, an address or a sum is not, and nothing is no id.
 fn can_be_issued(value: &Value, role: ParameterRole) -> bool {
-    role == ParameterRole::Target && !value.as_str().is_some_and(is_address)
+    role == ParameterRole::Target && !value.as_str().is_some_and(is_address) && !is_blank(value)
+}
+
+/// Whether nothing stands in a value: white space, `null`, or a list or an object of such values.
+fn is_blank(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(items) => items.iter().all(is_blank),
+        Value::Object(object) => object.values().all(is_blank),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
 }
 
 /// The origin of two that has less evidence.

@@ -349,6 +349,30 @@ fn a_value_of_a_trusted_field_is_sent_where_one_of_another_result_is_asked_about
     assert_eq!(paid(vec![trust("u/*", &[])], lee), asked, "another tool");
 }
 
+#[test]
+fn an_empty_field_of_the_same_service_is_no_account_that_the_service_vouches_for() {
+    for (name, due) in [
+        (r#""acc-7""#, "pay/call/2"),
+        (r#""""#, "pay/approval/1"),
+        (r#"" ""#, "pay/approval/1"),
+        ("[[[]]]", "pay/approval/1"),
+        (r#"{"v": {"v": [""]}}"#, "pay/approval/1"),
+    ] {
+        for changes in [r#"{"account": "{{find.name}}"}"#, r#"{"account": "{{find.nothing ?? find.name}}"}"#] {
+            let pay = step("pay", "act", r#"{"account": "acc-2", "amount": 5}"#).after("find");
+            let begun = started(Some(plan(vec![step("find", "read", "{}"), pay])), policy());
+            let mut play = Play::begin(acting(SideEffect::Keyed, "{}", "pay the rent of 5", begun));
+            play.answer_tool("find/call/1", 200, &format!(r#"{{"name": {name}}}"#));
+            play.answer_tool("pay/call/1", 400, r#"{"error": "the account is wrong"}"#);
+            play.answer_model(
+                "pay/feedback/1",
+                &format!(r#"{{"should_retry": true, "suggested_changes": {changes}}}"#),
+            );
+            assert_eq!(play.due()[0], due, "{name} {changes}");
+        }
+    }
+}
+
 /// A model's plan of one step each, first and, after a failure, second.
 fn planned(request: &str, tools: &[&str], first: &str) -> Play {
     planned_with(GuardLevel::Off, request, tools, first)
