@@ -103,6 +103,7 @@ impl PreparedRun {
             seed: 7,
             trace_parent: None,
             fork: None,
+            earlier: reknit_engine::Earlier::default(),
             machine_version: MACHINE_VERSION,
         };
         let token = Value::Object(object(r#"{"token": "0123456789abcdef"}"#)?);

@@ -157,6 +157,7 @@ impl CaseRunner {
             seed: 7,
             trace_parent: None,
             fork: None,
+            earlier: reknit_engine::Earlier::default(),
             machine_version: MACHINE_VERSION,
         }
     }

@@ -88,6 +88,7 @@ fn started(scenario: &Scenario) -> Started {
         seed: 7,
         trace_parent: None,
         fork: None,
+        earlier: reknit_engine::Earlier::default(),
         machine_version: MACHINE_VERSION,
     }
 }

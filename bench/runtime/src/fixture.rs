@@ -110,6 +110,7 @@ impl Fixture {
             seed: 7,
             trace_parent: None,
             fork: None,
+            earlier: reknit_engine::Earlier::default(),
             machine_version: MACHINE_VERSION,
         }
     }
