@@ -359,8 +359,8 @@ fn an_empty_field_of_the_same_service_is_no_account_that_the_service_vouches_for
         (r#"{"v": {"v": [""]}}"#, "pay/approval/1"),
     ] {
         for changes in [r#"{"account": "{{find.name}}"}"#, r#"{"account": "{{find.nothing ?? find.name}}"}"#] {
-            let pay = step("pay", "act", r#"{"account": "acc-2", "amount": 5}"#).after("find");
-            let begun = started(Some(plan(vec![step("find", "read", "{}"), pay])), policy());
+            let rent = step("pay", "act", r#"{"account": "acc-2", "amount": 5}"#).after("find");
+            let begun = started(Some(plan(vec![step("find", "read", "{}"), rent])), policy());
             let mut play = Play::begin(acting(SideEffect::Keyed, "{}", "pay the rent of 5", begun));
             play.answer_tool("find/call/1", 200, &format!(r#"{{"name": {name}}}"#));
             play.answer_tool("pay/call/1", 400, r#"{"error": "the account is wrong"}"#);
