@@ -22,6 +22,8 @@ const INHERITED: [&str; 13] =
 
 /// How long a server may take to end by itself after its input is closed.
 const GRACE: Duration = Duration::from_secs(2);
+/// How long the last output of a server that has ended is waited for.
+const OUTPUT_GRACE: Duration = Duration::from_millis(200);
 
 /// The process of a server. Dropping it kills the process and everything that it started.
 #[derive(Debug)]
@@ -65,7 +67,7 @@ impl ServerProcess {
             return Err("the program ended while it was started".to_owned());
         };
         let output = LastOutput::new(program.secrets.iter().map(|(_, value)| value).collect());
-        tokio::spawn(output.clone().read_all(errors));
+        let reading = tokio::spawn(output.clone().read_all(errors));
         let group =
             Arc::new(ProcessGroup { leader, is_gone: AtomicBool::new(false), leftovers: Mutex::new(Some(leftovers)) });
         let (tell_end, end) = watch::channel(None);
@@ -74,6 +76,8 @@ impl ServerProcess {
             let status = child.wait().await;
             // What the server started must not outlive it, nor hold its output open.
             ended_group.kill();
+            // What it wrote last says why it ended. A program that left the group may hold the pipe open.
+            let _ = tokio::time::timeout(OUTPUT_GRACE, reading).await;
             let closed = "it closed its output".to_owned();
             tell_end.send_replace(Some(status.map_or(closed, |status| format!("it ended ({status})"))));
         });
