@@ -89,7 +89,8 @@ fn times(line: &str) -> String {
     }
     if let Some((before, tokens)) = line.split_once(" s, ")
         && tokens.contains(" tokens in")
-        && let Some((attempt, _)) = before.rsplit_once(", ")
+        && let Some((attempt, seconds)) = before.rsplit_once(", ")
+        && seconds.parse::<f64>().is_ok()
     {
         return format!("{attempt}, N s, {tokens}");
     }
