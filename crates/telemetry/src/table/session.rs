@@ -14,7 +14,7 @@ definitions! { METRICS:
     LLM_LATENCY = Histogram, "ai_agent_llm_latency_ms", ["status"];
     /// waits before an attempt, such as for rate limits
     LLM_BACKOFF = Histogram, "ai_agent_llm_backoff_ms", [];
-    /// tool calls that models wrote as text and that were made; `reason` is whole_answer, fenced_block, tag or function_call
+    /// tool calls that models wrote as text and that were made; `reason` is whole_answer, fenced_block, tag, tag_in_line or function_call
     CALLS_IN_TEXT = Counter, "ai_agent_tool_calls_in_text_total", ["reason"];
     /// tool calls of an answer that were not made; `reason` is malformed, unknown, not_permitted, quoted or in_text
     CALLS_DROPPED = Counter, "ai_agent_tool_calls_dropped_total", ["reason"];
