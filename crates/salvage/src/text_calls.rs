@@ -164,6 +164,15 @@ fn with_form(calls: Vec<TextCall>, form: TextCallForm) -> Vec<TextCall> {
     calls.into_iter().map(|call| TextCall { form, ..call }).collect()
 }
 
+/// A text without the tokens that stand before it.
+fn without_marks<'a>(text: &'a str, marks: &[&str]) -> &'a str {
+    let mut rest = text.trim();
+    while let Some(shorter) = marks.iter().find_map(|mark| rest.strip_prefix(mark)) {
+        rest = shorter.trim_start();
+    }
+    rest
+}
+
 /// Whether a text can be the name of a tool.
 fn is_name(text: &str) -> bool {
     let is_part = |character: char| character.is_ascii_alphanumeric() || "_-.:/".contains(character);

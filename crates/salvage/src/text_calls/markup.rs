@@ -3,7 +3,7 @@
 use reknit_protocol::{Object, Value};
 
 use super::json::whole_object;
-use super::{Body, TextCall, is_name};
+use super::{Body, TextCall, is_name, without_marks};
 
 /// What stands around one element of Step 3. It says nothing that the element does not say.
 const CALL_MARKS: [&str; 4] =
@@ -13,7 +13,7 @@ const CALL_MARKS: [&str; 4] =
 /// `parameter`; and `<function=NAME><parameter=KEY>value</parameter></function>`.
 pub(super) fn invoke_tags(body: &Body<'_>) -> Option<Vec<TextCall>> {
     let mut calls = Vec::new();
-    let mut rest = without_marks(body.text);
+    let mut rest = without_marks(body.text, &CALL_MARKS);
     while !rest.is_empty() {
         let (tag, content) = OpenTag::read(rest)?;
         let close = format!("</{}>", tag.element);
@@ -23,17 +23,9 @@ pub(super) fn invoke_tags(body: &Body<'_>) -> Option<Vec<TextCall>> {
         };
         let element = Element { prefix: tag.prefix(&["invoke", "function"])?, inner: inner.trim(), is_closed };
         calls.push(element.call(tag.name)?);
-        rest = without_marks(after);
+        rest = without_marks(after, &CALL_MARKS);
     }
     (!calls.is_empty()).then_some(calls)
-}
-
-fn without_marks(text: &str) -> &str {
-    let mut rest = text.trim();
-    while let Some(shorter) = CALL_MARKS.iter().find_map(|mark| rest.strip_prefix(mark)) {
-        rest = shorter.trim_start();
-    }
-    rest
 }
 
 /// `<ELEMENT name="NAME" ATTRIBUTES>` or `<ELEMENT=NAME>`.

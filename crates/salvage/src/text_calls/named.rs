@@ -1,7 +1,7 @@
 //! Reads calls whose name stands before their arguments, which are JSON.
 
 use super::json::{document_length, whole_object, without_fence};
-use super::{Body, TextCall, is_name};
+use super::{Body, TextCall, is_name, without_marks};
 
 /// What begins or ends one call of several. It says nothing that the name and the arguments do not say.
 const CALL_MARKS: [&str; 7] = [
@@ -21,24 +21,16 @@ const SEPARATORS: [&str; 6] =
 /// `NAME{...}`, one or several, with the separators of the model.
 pub(super) fn named_calls(body: &Body<'_>) -> Option<Vec<TextCall>> {
     let mut calls = Vec::new();
-    let mut rest = without_marks(body.text);
+    let mut rest = without_marks(body.text, &CALL_MARKS);
     while !rest.is_empty() {
         let (header, _) = rest.split_once('{')?;
         let arguments = rest.get(header.len()..)?;
         let length = document_length(arguments)?;
         let (parameters, fixes) = whole_object(arguments.get(..length)?)?;
         calls.push(TextCall::between_tags(name_before_arguments(header)?, parameters, fixes));
-        rest = without_marks(arguments.get(length..)?);
+        rest = without_marks(arguments.get(length..)?, &CALL_MARKS);
     }
     (!calls.is_empty()).then_some(calls)
-}
-
-fn without_marks(text: &str) -> &str {
-    let mut rest = text.trim();
-    while let Some(shorter) = CALL_MARKS.iter().find_map(|mark| rest.strip_prefix(mark)) {
-        rest = shorter.trim_start();
-    }
-    rest
 }
 
 fn name_before_arguments(header: &str) -> Option<&str> {
