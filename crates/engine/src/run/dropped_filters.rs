@@ -52,7 +52,7 @@ impl Reports<'_> {
         let judge = self.known.judge();
         let steps = self.known.plan.steps.iter().zip(self.known.steps.iter());
         let done = self.known.plan.indices().zip(steps).filter(|(_, (_, step))| matches!(step.stage(), Stage::Done(_)));
-        let changed = done.filter(|(_, (planned, step))| !judge.is_plain(planned, step));
+        let changed = done.filter(|(_, (planned, step))| !judge.is_read_as_planned(planned, step));
         let reads = changed.filter(|(_, (planned, _))| self.known.side_effect(planned) == SideEffect::Read);
         let findings = reads.filter_map(|(index, (planned, _))| match judge.judge_call(index) {
             Ok(GateVerdict::SendAndTell(_, findings)) => Some((&planned.id, findings)),

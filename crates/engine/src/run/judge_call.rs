@@ -169,7 +169,7 @@ impl<'a> CallJudge<'a> {
     pub(super) fn judge_call(&self, index: StepIndex) -> Decided<GateVerdict> {
         let (planned, step) = (planned(self.known.plan, index)?, self.known.steps.get(index)?);
         let mut call = ProposedCall { class: self.known.side_effect(planned), ..ProposedCall::default() };
-        if call.class == SideEffect::Read && self.is_plain(planned, step) {
+        if call.class == SideEffect::Read && self.is_read_as_planned(planned, step) {
             return Ok(judge(&call));
         }
         call.is_approved = self.is_approved(index)? || self.is_in_approved_plan(index)?;
@@ -181,8 +181,8 @@ impl<'a> CallJudge<'a> {
         Ok(judge(&call))
     }
 
-    /// Whether nothing about the values of a call can matter if it only reads: they are as the plan has them, and the guard is off.
-    pub(super) fn is_plain(&self, planned: &'a PlannedStep, step: &StepRun) -> bool {
+    /// Whether a call, if it only reads, needs no look at its values: they are as in the plan, and the guard is off.
+    pub(super) fn is_read_as_planned(&self, planned: &'a PlannedStep, step: &StepRun) -> bool {
         let lost = &self.known.planning.lost_parameters;
         step.written.is_none()
             && !self.known.policy().effects.guard.is_on()
